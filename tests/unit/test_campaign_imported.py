@@ -156,6 +156,8 @@ def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_
         name="/in/a.tgz/x/b (2)",
         place=PurePath("/in/x/b"),
         root="a",
+        home=PurePath("/in/a"),
+        inside="x/b",
     )
     assert import_files._build_member_candidate(archive, listed[0][0], 0).name == "/in/a.tgz/a"
 
@@ -286,10 +288,10 @@ def test_options_are_checked_before_any_file_is_read(tmp_path, more, code):
 @pytest.mark.parametrize(
     ("sources", "paths", "silent"),
     [
-        (["{site}/{file}"], ["a/x"], []),
-        (["{site}/b/{file}"], ["a/x", "a/y"], ["{site}/b/{file}"]),
-        (["{site}/b/{file}"], ["a/x", "a/b/y"], []),
-        (["{site}/b/{file}"], [], []),
+        (["{site}/{number}"], ["a/x"], []),
+        (["{site}/b/{number}"], ["a/x", "a/y"], ["{site}/b/{number}"]),
+        (["{site}/b/{number}"], ["a/x", "a/b/y"], []),
+        (["{site}/b/{number}"], [], []),
     ],
 )
 def test_a_pattern_that_matches_no_path_is_named(sources, paths, silent):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 from itertools import count
 from pathlib import Path
@@ -10,11 +12,12 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
+from iosonde.campaign.import_paths import apply_paths, name_and_drop
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.importers.path_candidates import NUMBERED, UNIQUE, PlacedRun, find_path_factors, read_level
 from iosonde.store import Store
-from iosonde.store.added_factors import FILE
+from iosonde.store.added_factors import FILE, AddedFactors
 from iosonde.store.index import Index
 from iosonde.store.merge import merge
 from iosonde.store.redact import redact
@@ -110,6 +113,49 @@ def test_archives_that_are_imported_one_by_one_are_a_factor(tmp_path):
     assert [(factor["part"], factor["levels"]) for factor in report["path_factors"]] == [("dir0", ["alpha", "beta"])]
 
 
+def test_named_files_of_several_directories_are_never_pooled_in_silence(tmp_path, monkeypatch):
+    for system in ("alpha", "beta"):
+        write(tmp_path / system, "run1.txt", "run2.txt")
+        monkeypatch.chdir(tmp_path / system)
+        report = import_into(tmp_path / "s", Path("run1.txt"), Path("run2.txt"))
+    assert [(factor["part"], factor["levels"]) for factor in report["path_factors"]] == [("dir0", ["alpha", "beta"])]
+
+
+def test_directories_around_named_files_are_a_factor(tmp_path):
+    write(tmp_path / "in", "one/x/run1.txt", "one/x/run2.txt", "two/x/run1.txt")
+    report = import_into(tmp_path / "s", *sorted((tmp_path / "in").rglob("*.txt")))
+    assert [(factor["part"], factor["levels"]) for factor in report["path_factors"]] == [("up1", ["one", "two"])]
+
+
+@pytest.mark.parametrize("others", [["ex/alpha/run3.txt"], ["ex/alpha"], ["ex"], ["ex/beta/../alpha/run3.txt"]])
+def test_a_place_is_the_same_however_it_was_named(tmp_path, monkeypatch, others):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "ex", "alpha/run1.txt", "alpha/run2.txt", "beta/run1.txt", "beta/run2.txt")
+    import_into(tmp_path / "s", *map(Path, ("ex/alpha/run1.txt", "ex/alpha/run2.txt", "ex/beta")))
+    write(tmp_path / "ex", "alpha/run3.txt")
+    report = import_into(tmp_path / "s", *(tmp_path / name for name in others))
+    assert [factor["levels"] for factor in report["path_factors"]] == [["alpha", "beta"]]
+
+
+def test_a_pipe_has_the_place_of_the_working_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "run1.txt")
+    reader, writer = os.pipe()
+    os.write(writer, (tmp_path / "run1.txt").read_bytes())
+    os.close(writer)
+    import_into(tmp_path / "s", Path(f"/dev/fd/{reader}"))
+    os.close(reader)
+    assert [run.import_directory for run in map(StoredRun, Store.open(tmp_path / "s").runs())] == [str(tmp_path)]
+
+
+def test_one_directory_named_relative_and_absolute_is_no_factor(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "ex" / "alpha", "run1.txt", "run2.txt", "run3.txt", "run4.txt")
+    import_into(tmp_path / "s", Path("ex/alpha/run1.txt"), Path("ex/alpha/run2.txt"))
+    report = import_into(tmp_path / "s", *(tmp_path / "ex" / "alpha" / f"run{number}.txt" for number in (3, 4)))
+    assert report["path_factors"] == []
+
+
 def test_the_terminal_shows_the_factor_and_how_to_undo_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "in", *SIX)
@@ -117,10 +163,36 @@ def test_the_terminal_shows_the_factor_and_how_to_undo_it(tmp_path, monkeypatch)
     assert result.exit_code == 0
     assert "dir1 (alpha, beta)" in result.stdout
     assert "iosonde store factors s dir1=NAME" in result.stdout
-    assert "--drop dir1" in result.stdout
+    assert "iosonde store factors s --drop dir1" in result.stdout
+    spaced = CliRunner().invoke(import_command, ["-r", "in", "--store", "a store"])
+    assert "iosonde store factors 'a store' dir1=NAME" in " ".join(spaced.stdout.split())
     again = CliRunner().invoke(import_command, ["-r", "in", "--store", "s", "--factors-from", "{system}/..."])
     assert "6 runs stored before received system" in again.stdout
     assert all(len(line) < 80 for line in (result.stdout + again.stdout).splitlines())
+
+
+@pytest.mark.parametrize("name", ["order", "seconds", "date", "Host"])
+def test_a_pattern_names_no_fact_whose_levels_are_pooled(tmp_path, name):
+    write(tmp_path / "in", *SIX)
+    with pytest.raises(InputError) as error:
+        import_into(tmp_path / "s", tmp_path / "in", factors_from=f"{{{name}}}/...")
+    assert error.value.code == "invalid-name"
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_pattern_may_say_repetitions_and_blocks(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in", factors_from="{block}/run{repetition}.txt")
+    assert set(levels(tmp_path / "s", "block").values()) == {"alpha", "beta"}
+
+
+def test_long_names_of_levels_do_not_widen_the_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "in", *(f"{letter * 200}/run{number}.txt" for letter in "pqr" for number in (1, 2)))
+    shown = CliRunner().invoke(import_command, ["-r", "in", "--store", "s"]).stdout
+    shown += CliRunner().invoke(command_of("store"), ["factors", "s"]).stdout
+    assert "ppp" in shown and "and 1 more" in shown
+    assert all(len(line) < 80 for line in shown.splitlines())
 
 
 # Naming and dropping
@@ -182,6 +254,9 @@ def test_a_name_that_exists_receives_the_levels_that_it_lacks(tmp_path):
         ("dir7=system", (), "unknown-factor"),
         ("dir1=a b", (), "invalid-name"),
         ("dir1=tool", (), "invalid-name"),
+        ("dir1=seconds", (), "invalid-name"),
+        ("dir1=Date", (), "invalid-name"),
+        ("dir1=repetition", (), "invalid-name"),
         ((), "nothing", "unknown-factor"),
         ((), "tool", "factor-of-runs"),
     ],
@@ -229,6 +304,58 @@ def test_damaged_added_factors_are_reported_and_not_replaced(tmp_path):
         import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"added": {"a": {"part": "", "is_candidate": False, "levels": {"run": [1]}}}, "dropped": []},
+        {"added": {"a": {"part": "", "is_candidate": False, "levels": {"run": {}}}}, "dropped": []},
+        {"added": {"a": {"part": "", "is_candidate": False, "levels": {"run": None}}}, "dropped": []},
+        {"added": {"a": {"part": "", "is_candidate": False, "levels": []}}, "dropped": []},
+        {"added": {"a": {"part": 1, "is_candidate": False, "levels": {}}}, "dropped": []},
+        {"added": {}, "dropped": [[1]]},
+        {"added": []},
+        [],
+    ],
+)
+def test_added_factors_of_other_types_are_damaged(tmp_path, content):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    (tmp_path / "s" / FILE).write_text(json.dumps(content))
+    store = Store.open(tmp_path / "s")
+    assert [problem.code for problem in store.problems()] == ["D105"]
+    with pytest.raises(DataError):
+        iosonde.change_factors(str(tmp_path / "s"))
+
+
+def test_an_import_beside_damaged_factors_stores_nothing(tmp_path):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    (tmp_path / "s" / FILE).write_text("{")
+    write(tmp_path / "in", "gamma/run1.txt")
+    with pytest.raises(DataError) as error:
+        import_into(tmp_path / "s", tmp_path / "in")
+    assert error.value.code == "damaged-file"
+    assert len(list((tmp_path / "s" / "runs").iterdir())) == 6
+
+
+@pytest.mark.parametrize("names", [{}, {"dir1": "system"}])
+def test_runs_that_another_import_stores_before_the_lock_keep_their_factors(tmp_path, monkeypatch, names):
+    write(tmp_path / "in", *SIX)
+    import_into(tmp_path / "s", tmp_path / "in")
+    write(tmp_path / "in", "gamma/run1.txt", "gamma/run2.txt")
+    lock = AddedFactors._lock_store
+
+    def import_and_lock(self):
+        monkeypatch.setattr(AddedFactors, "_lock_store", lock)
+        import_into(tmp_path / "s", tmp_path / "in")
+        return lock(self)
+
+    monkeypatch.setattr(AddedFactors, "_lock_store", import_and_lock)
+    store = Store.open(tmp_path / "s")
+    name_and_drop(store, names, ()) if names else apply_paths(store)
+    assert levels(tmp_path / "s", names.get("dir1", "dir1"))["gamma/run1.txt"] == "gamma"
+
+
 # Which parts are factors
 
 
@@ -262,6 +389,9 @@ def names_of(runs: list[PlacedRun], **options: object) -> dict[str, set[object]]
         (["small.json", "small.csv", "large-file.json", "large-file.csv"], {}),
         # Levels that a path states itself
         (["site=bonn/1.txt", "site=bonn/2.txt", "site=kyiv/1.txt"], {"site": {"bonn", "kyiv"}}),
+        # Names of facts, whose levels analyses pool
+        (["order=5/1.txt", "order=5/2.txt", "order=7/1.txt"], {"dir1": {5, 7}}),
+        (["host=x/1.txt", "host=x/2.txt", "host=y/1.txt"], {"dir1": {"x", "y"}}),
         # The same in all, and in two places
         (["results/a.txt", "results/b.txt"], {}),
         (["alpha/alpha-1.txt", "alpha/alpha-2.txt", "beta/beta-1.txt"], {"dir1": {"alpha", "beta"}}),
@@ -271,6 +401,82 @@ def names_of(runs: list[PlacedRun], **options: object) -> dict[str, set[object]]
 )
 def test_the_factors_in_paths(files, factors):
     assert names_of(place(*files)) == factors
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("25-11-2026", "26-11-2026"),
+        ("25.11.2026", "01.12.2026"),
+        ("11_25_2026", "11_26_2026"),
+        ("25Nov2026", "26Nov2026"),
+        ("25-Nov-26", "26-Nov-26"),
+        ("25nov26", "26nov26"),
+        ("2026-Nov-25", "2026-Nov-26"),
+        ("Nov25", "Nov26"),
+        ("Nov-25-2026", "Dec-1-2026"),
+        ("november_25", "december_2"),
+        ("25th-November", "26th-November"),
+        ("25Nov2026_12:30", "26Nov2026_12:31"),
+        ("25Nov2026-123000", "26Nov2026-123100"),
+        ("25-11-2026_1230", "26-11-2026_1231"),
+        ("Nov25-1230", "Nov26-1231"),
+        ("2026-11-25_12-30-00", "2026-11-26_12-31-00"),
+        ("11-25-26", "11-26-26"),
+        ("25.11.26", "26.11.26"),
+        ("26-11-25", "26-11-26"),
+        ("11-25", "11-26"),
+        ("25.11", "26.11"),
+        ("week48", "week49"),
+        ("week48-nightly", "week49-nightly"),
+        ("KW48", "KW49"),
+        ("2026-W48", "2026-W49"),
+        ("2026W48-1", "2026W48-2"),
+        ("2026-11", "2026-12"),
+        ("11-2026", "12-2026"),
+        ("Nov2026", "Dec2026"),
+        ("2025", "2026"),
+        ("Nov", "Dec"),
+        ("mon", "tue"),
+        ("Monday", "Wednesday"),
+    ],
+)
+def test_dates_and_weeks_are_repetitions_in_every_spelling(first, second):
+    files = [f"{date}/run{number}.txt" for date in (first, second) for number in (1, 2)]
+    assert names_of(place(*files)) == {}
+    assert [entry.rule for entry in find_path_factors(place(*files))[1] if entry.part == "dir1"] == [NUMBERED]
+    assert names_of(place(*(f"{date}/lustre-{size}.txt" for date in (first, second) for size in ("4k", "1M"))))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("4-16", "8-32"),
+        ("12-16", "12-64"),
+        ("mars", "juno"),
+        ("decimal", "octal"),
+        ("sunfire", "saturn"),
+        ("2000", "4000"),
+        ("weekly", "daily"),
+        ("n1-64", "n4-64"),
+        ("w4", "w16"),
+        ("v2024.1", "v2024.2"),
+        ("n12-2000", "n16-2000"),
+        ("n10-12-16", "n10-12-32"),
+        ("maya_25", "juno_25"),
+        ("1-8-16", "4-8-16"),
+    ],
+)
+def test_words_and_amounts_that_resemble_dates_are_factors(words):
+    files = [f"{word}/run{number}.txt" for word in words for number in (1, 2)]
+    assert names_of(place(*files))
+
+
+def test_directories_of_years_months_and_days_are_repetitions():
+    files = [f"2026/{date}/run{number}.txt" for date in ("10/30", "11/29", "11/30") for number in (1, 2)]
+    assert names_of(place(*files)) == {}
+    assert names_of(place(*files, *(file.replace("2026", "2025") for file in files))) == {}
+    assert names_of(place(*(f"ranks/{n}/run{number}.txt" for n in (10, 12) for number in (1, 2))))
 
 
 def test_only_files_of_one_tool_and_setting_tell_a_factor():

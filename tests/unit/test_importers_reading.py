@@ -160,8 +160,8 @@ def test_a_line_of_iperf_is_an_interval(line, interval):
 @pytest.mark.parametrize(
     ("pattern", "path", "factors"),
     [
-        ("site={}/date={}/...", "site=a/date=2024-05-03/x/y.txt", {"site": "a", "date": "2024-05-03"}),
-        ("site={}/date={}/…", "up/site=a/date=3", {"site": "a", "date": 3}),
+        ("site={}/day={}/...", "site=a/day=2024-05-03/x/y.txt", {"site": "a", "day": "2024-05-03"}),
+        ("site={}/day={}/…", "up/site=a/day=3", {"site": "a", "day": 3}),
         ("{site}/{nodes}/*", "a/8/x.txt", {"site": "a", "nodes": 8}),
         ("{site}/{nodes}/*", "z/a/8/x.txt", {"site": "a", "nodes": 8}),
         ("{site}/{nodes}/*", "a/8/9/x/", {"site": 8, "nodes": 9}),

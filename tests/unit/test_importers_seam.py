@@ -114,8 +114,8 @@ def test_a_fault_of_an_importer_names_it(monkeypatch):
 
 
 def test_factors_from_a_path():
-    of = factors_from_pattern("site={}/date={}/...")
-    assert of(Path("old/site=bonn/date=2024-05-03/run 1/ior.txt")) == {"site": "bonn", "date": "2024-05-03"}
+    of = factors_from_pattern("site={}/day={}/...")
+    assert of(Path("old/site=bonn/day=2024-05-03/run 1/ior.txt")) == {"site": "bonn", "day": "2024-05-03"}
     assert of(Path("elsewhere/ior.txt")) == {}
     assert factors_from_pattern("{site}/n{nodes}/*.txt")(Path("bonn/n16/a.txt")) == {"site": "bonn", "nodes": 16}
     for wrong in ("a/b", "x/{}", "{a}/{a}"):

@@ -34,6 +34,8 @@ from iosonde.importers.quoting import is_quoted
 from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
 from iosonde.store import Store
+from iosonde.store.added_factors import AddedFactors
+from iosonde.store.files import Disk
 
 from .import_paths import StoredPaths, apply_paths
 from .import_together import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
@@ -52,8 +54,9 @@ class CandidateFile:
 
     The path is relative to the named directory; ``is_explicit``: the file itself was named. ``place``: its directory;
     members of an archive have that of the archive. ``root``: name of the named directory or archive, '' if there is
-    none. ``damage``: why it cannot be read; ``fault``: because the system failed. ``adjacent_version``: fio's
-    version, from files around a latency log."""
+    none. ``home``: the absolute directory (or archive) that was named, or that contains a named file; ``inside``: the
+    path below it, '' if that is ``relative``. ``damage``: why it cannot be read; ``fault``: because the system failed.
+    ``adjacent_version``: fio's version, from files around a latency log."""
 
     path: Path
     relative: PurePath
@@ -65,6 +68,8 @@ class CandidateFile:
     fault: bool = False
     adjacent_version: AdjacentVersion | None = None
     root: str = ""
+    home: PurePath = PurePath()
+    inside: str = ""
 
 
 @dataclass(frozen=True)
@@ -237,7 +242,8 @@ class ImportPlan:
     columns: ColumnsMap | None = None
 
     def prepare(self) -> None:
-        """Check the options and the place of the store before any file is read. Raises InputError."""
+        """Check the options and the place of the store before any file is read. Raises InputError; DataError if the
+        added factors of the store are damaged."""
         self.factors()
         if self.form is not None:
             known_importer(self.form)
@@ -248,6 +254,7 @@ class ImportPlan:
                 "leave {spell.format} out",
             )
         Store.check_place(self.store)
+        AddedFactors(self.store, Disk()).read()
         Store.check_name(self.experiment)
 
     def opened(self) -> Store:
@@ -300,7 +307,9 @@ def _copy_pipe_to_file(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStac
     """Copy a pipe to a file that exists until ``stack`` ends: importers read a file more than once."""
     try:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
-        return replace(candidate, path=copy, size=copy_pipe(pipe, candidate.path, copy), name=str(candidate.path))
+        size = copy_pipe(pipe, candidate.path, copy)
+        # The directory of a pipe has the number of a process; its content is from here.
+        return replace(candidate, path=copy, size=size, name=str(candidate.path), home=Path.cwd())
     except (IosondeError, OSError) as error:
         return replace(candidate, damage=_format_reason(error, str(candidate.path)), fault=_is_fault(error))
 
@@ -340,7 +349,9 @@ def _build_member_candidate(archive: CandidateFile, member: ArchiveFile, earlier
         member.size,
         name=name,
         place=archive.path.parent / member.name,
-        root=archive.path.name.partition(".")[0],
+        root=(root := archive.path.name.partition(".")[0]),
+        home=PurePath(archive.path.parent.resolve()) / root,
+        inside=member.name.as_posix(),
     )
 
 
@@ -368,12 +379,23 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
                 path=name,
             )
         root = os.path.basename(os.path.abspath(path)) if is_directory else ""
+        home = (path if is_directory else path.parent).resolve()
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
             candidates.setdefault(
                 file,
-                CandidateFile(file, relative, size, damage=why, is_explicit=not is_directory, place=file, root=root),
+                CandidateFile(
+                    file,
+                    relative,
+                    size,
+                    damage=why,
+                    is_explicit=not is_directory,
+                    place=file,
+                    root=root,
+                    home=home,
+                    inside="" if is_directory else file.name,
+                ),
             )
     return list(candidates.values())
 
@@ -475,7 +497,8 @@ def import_batch(
         outcomes += [(candidate, outcome) for candidate, (outcome, _) in zip(group, results, strict=True)]
         for candidate, (_, several) in zip(group, results, strict=True):
             for run in several:
-                run.facts["import"]["directory"] = candidate.root
+                place = candidate.inside or candidate.relative.as_posix()
+                run.facts["import"] |= {"directory": str(candidate.home), "file": place}
             runs += several
     # Another process may have stored the same content in the meantime: it is the same run.
     if runs:

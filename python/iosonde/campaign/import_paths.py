@@ -1,12 +1,15 @@
 """Factors from the paths of imported files, for all runs of a store: those that the user requests for stored runs, and
 the parts of paths that tell files of one setting apart."""
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.errors import InputError
+from iosonde.core.schema import is_setting_name
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import FactorValue
 from iosonde.importers.path_candidates import (
@@ -59,15 +62,15 @@ def factor_to_json(factor: AddedFactor) -> dict[str, Any]:
 def apply_paths(store: Store, requested: Mapping[str, Mapping[str, FactorValue]] | None = None) -> StoredPaths:
     """Give stored runs the ``requested`` factors (prefix of the ids of a file's runs → factors), and find the
     candidates anew. Runs themselves never change. Raises DataError, SystemFaultError."""
-    runs = _list_imported_runs(store)
-    levels = _select_changed_levels(runs, requested or {})
+    levels: dict[str, dict[str, FactorValue]] = {}
 
-    def add_levels(document: AddedDocument) -> AddedDocument:
+    def add_levels(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
+        levels.update(_select_changed_levels(runs, requested or {}))
         for name, run_levels in levels.items():
             document = document.with_levels(name, run_levels)
         return document
 
-    paths = _edit_factors(store, runs, add_levels)
+    paths = _edit_factors(store, add_levels)
     n_changed = len({run for run_levels in levels.values() for run in run_levels})
     return replace(paths, n_changed=n_changed, changed=tuple(levels))
 
@@ -76,35 +79,35 @@ def name_and_drop(store: Store, names: Mapping[str, str], dropped: Sequence[str]
     """Confirm factors (part of paths, or factor that was added → name) and drop others, then find the candidates anew.
     A name that exists receives the levels that it lacks. Without any the store stays as it is. Raises InputError for
     what is neither, DataError, SystemFaultError."""
-    runs = _list_imported_runs(store)
     if not names and not dropped:
+        runs = _list_imported_runs(store)
         document = store.added_factors.read()
         candidates, repetitions = _find_candidates(document, runs)
         stored = {factor.name for factor in document.factors}
         pending = tuple(factor for factor in candidates if factor.name not in stored)
         return replace(_build_paths(document, repetitions), pending=pending)
 
-    def edit(document: AddedDocument) -> AddedDocument:
+    def edit(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
         for part, name in names.items():
             document = _confirm(document, runs, part, name)
         for name in dropped:
             document = _drop(document, runs, name)
         return document
 
-    return _edit_factors(store, runs, edit)
+    return _edit_factors(store, edit)
 
 
 def _list_imported_runs(store: Store) -> list[StoredRun]:
     return [run for run in map(StoredRun, store.runs()) if run.imported and run.import_file]
 
 
-def _edit_factors(
-    store: Store, runs: Sequence[StoredRun], edit: Callable[[AddedDocument], AddedDocument]
-) -> StoredPaths:
+def _edit_factors(store: Store, edit: Callable[[AddedDocument, Sequence[StoredRun]], AddedDocument]) -> StoredPaths:
     repetitions: list[PathRepetitions] = []
 
     def edit_all(document: AddedDocument) -> AddedDocument:
-        document = _extend_confirmed(edit(document), runs)
+        # Listed under the lock: another import may just have stored runs and their candidates.
+        runs = _list_imported_runs(store)
+        document = _extend_confirmed(edit(document, runs), runs)
         candidates, entries = _find_candidates(document, runs)
         repetitions[:] = entries
         confirmed = (factor for factor in document.factors if not factor.is_candidate)
@@ -121,7 +124,20 @@ def _build_paths(document: AddedDocument, repetitions: Sequence[PathRepetitions]
 
 def _confirm(document: AddedDocument, runs: Sequence[StoredRun], part: str, name: str) -> AddedDocument:
     """Return the document with an added factor, or a part of paths, as the factor ``name``."""
-    if not _NAME.fullmatch(name) or name in ("tool", "repetition"):
+    if not is_setting_name(name):
+        raise InputError(
+            "invalid-name",
+            "'{name}' is a fact of one execution: analyses would pool its levels",
+            "choose another name, such as {name}_of_path",
+            name=name,
+        )
+    if name == "tool":
+        raise InputError(
+            "invalid-name",
+            "'tool' is the factor of the program that measured",
+            "choose another name, such as system",
+        )
+    if not _NAME.fullmatch(name):
         raise InputError(
             "invalid-name", "'{name}' cannot be the name of a factor", "use letters, digits and _", name=name
         )
@@ -162,7 +178,7 @@ def _drop(document: AddedDocument, runs: Sequence[StoredRun], name: str) -> Adde
 
 
 def _read_levels(part: str, runs: Sequence[StoredRun]) -> dict[str, FactorValue]:
-    levels = {run.id: read_level(part, *_read_place(run)) for run in runs}
+    levels = {run: read_level(part, *place) for run, place in _find_places(runs).items()}
     return {run: level for run, level in levels.items() if level is not None}
 
 
@@ -174,7 +190,7 @@ def _build_unknown_error(document: AddedDocument, runs: Sequence[StoredRun], nam
             "import the files into another store to leave it out",
             name=name,
         )
-    parts = sorted({part for run in runs for part in read_parts(*_read_place(run))})
+    parts = sorted({part for place in _find_places(runs).values() for part in read_parts(*place)})
     names = dict.fromkeys([*(factor.name for factor in document.factors), *parts])
     return InputError(
         "unknown-factor",
@@ -214,16 +230,33 @@ def _find_candidates(
     confirmed = [factor for factor in document.factors if not factor.is_candidate]
     placed: list[PlacedRun] = []
     taken = {factor.name for factor in confirmed}
+    places = _find_places(runs)
     for run in runs:
         # Runs that were added later keep no candidate of their own: names in run.json are the tool's or the user's.
         factors = {name: level for name, level in run.factors.items() if name not in old and name != "repetition"}
         factors |= {factor.name: factor.levels[run.id] for factor in confirmed if run.id in factor.levels}
         taken |= factors.keys()
         cell = (run.experiment, tuple(sorted(factors.items(), key=str)))
-        placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *_read_place(run)))
+        placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *places[run.id]))
     candidates, repetitions = find_path_factors(placed, taken, document.dropped)
     return [AddedFactor(factor.name, factor.part, True, factor.levels) for factor in candidates], repetitions
 
 
-def _read_place(run: StoredRun) -> tuple[str, str]:
-    return run.import_file, run.import_directory
+def _find_places(runs: Sequence[StoredRun]) -> dict[str, tuple[str, str]]:
+    """Return run → its file, and the path of the outermost imported directory that contains it, without the directories
+    that contain all. The same file has the same place, however it was named."""
+    recorded = {run.import_directory for run in runs}
+    homes = {PurePath(text) for text in recorded if PurePath(text).is_absolute()}
+    outermost = {home: [place for place in (home, *home.parents) if place in homes][-1] for home in homes}
+    tops = set(outermost.values())
+    common = PurePath(os.path.commonpath(tops)) if len(tops) > 1 else next((top.parent for top in tops), PurePath())
+    places: dict[str, tuple[str, str]] = {}
+    for run in runs:
+        home = PurePath(run.import_directory)
+        top = outermost.get(home)
+        if top is None:
+            places[run.id] = run.import_file, run.import_directory
+        else:
+            file = home.relative_to(top) / run.import_file
+            places[run.id] = file.as_posix(), "" if top == common else top.relative_to(common).as_posix()
+    return places

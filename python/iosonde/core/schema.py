@@ -105,3 +105,12 @@ EXECUTION_FACTS = (
     "iterations",
     "test_id",
 )
+
+# In `factors` of a run, but not settings. The places of a trial in a design may come from anywhere, as paths.
+PLACES_IN_DESIGN = ("repetition", "block")
+TRIAL_FACTS = (*PLACES_IN_DESIGN, "order", "seed", "seconds", CENTRE, *BRING_UPS, *OBSERVED_FACTORS, *PROBE_FACTORS)
+
+
+def is_setting_name(name: str) -> bool:
+    """Return whether analyses take a factor of this name for a setting, and so separate its levels."""
+    return name not in TRIAL_FACTS and name.lower() not in EXECUTION_FACTS

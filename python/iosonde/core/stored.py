@@ -298,9 +298,9 @@ class StoredRun:
         """Return whether another tool measured it and iosonde imported its output."""
         return "import" in self.facts
 
-    # File that the run was imported from, relative to the directory that was named
+    # File that the run was imported from, relative to `import_directory`
     import_file = _Field(_read_text, "facts", "import", "file")
-    # Name of that directory; '' if the file itself was named, or if the store does not record it
+    # Absolute directory (or archive) that was named, or that contains the named file; '' if it is not recorded
     import_directory = _Field(_read_text, "facts", "import", "directory")
 
     # Questions that another tool's trace cannot answer

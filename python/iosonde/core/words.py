@@ -9,6 +9,7 @@ from .units import format_significant
 UNKNOWN = "~"
 _LONG = 1e10  # people know 1048576 as a level, but not 1.05e+06
 _LARGE = 1e5  # larger numbers have three digits instead of many decimals
+_MAX_ENTRY, _MAX_LIST = 24, 50  # characters of a list of values
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
@@ -33,14 +34,17 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def shorten_list(values: Iterable[object], most: int = 4) -> str:
-    """Return the different values in order: ``alpha, beta, gamma, delta and 3 more``."""
+    """Return the different values in order: ``alpha, beta, gamma, delta and 3 more``; long ones are cut."""
     texts = list(dict.fromkeys(map(str, values)))
     try:
         texts.sort(key=lambda text: (0, float(text), text))
     except ValueError:
         texts.sort()
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    first = [text if len(text) <= _MAX_ENTRY else f"{text[: _MAX_ENTRY - 1]}…" for text in texts[:most]]
+    while len(first) > 1 and len(", ".join(first)) > _MAX_LIST:
+        first.pop()
+    more = f" and {len(texts) - len(first)} more" if len(texts) > len(first) else ""
+    return ", ".join(first) + more
 
 
 def format_share(share: float | None) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from iosonde.core.grouping import group_by_key
-from iosonde.core.schema import BRING_UPS, CENTRE, EXECUTION_FACTS, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
+from iosonde.core.schema import HEALTH, is_setting_name
 from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, Role
@@ -24,8 +24,6 @@ from .together import is_bijective, is_determined, take_first_rows
 
 # Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
-# In `factors` of a run, but not settings.
-_TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS, *OBSERVED_FACTORS, *PROBE_FACTORS)
 JOB = "job"  # name of a tool's job, whose settings are factors of their own
 OF_LAB = "file_system"  # file system that a lab was brought up with: set, and it determines the type of the mount
 _FACTOR_ROLES = {"setting": Role.SET, "block": Role.BLOCKED, "covariate": Role.OBSERVED}
@@ -152,9 +150,7 @@ def _list_undeclared_settings(runs: Sequence[StoredRun]) -> list[str]:
 
 
 def _list_settings(run: StoredRun) -> list[str]:
-    return [
-        name for name in (*run.factors, *run.row_factors) if name not in _TRIAL and name.lower() not in EXECUTION_FACTS
-    ]
+    return [name for name in (*run.factors, *run.row_factors) if is_setting_name(name)]
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:

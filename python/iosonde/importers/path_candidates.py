@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core.grouping import group_by_key
-from iosonde.core.schema import EXECUTION_FACTS
+from iosonde.core.schema import is_setting_name
 from iosonde.core.types import FactorValue
 
-from .path_parts import NAME, ROOT, is_numbering, read_parts, split_words, strip_suffixes
+from .path_parts import ABOVE, NAME, ROOT, are_short_dates, is_numbering, read_parts, split_words, strip_suffixes
 from .paths import parse_factor_value
 
 NUMBERED, UNIQUE = "numbered", "one file each"
@@ -26,8 +26,8 @@ _SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)")
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """A run, the file that it came from, the imported directory ('' if unknown), and its cell: what a tool's output
-    says of the tool and the setting."""
+    """A run, the file that it came from, the path of the imported directory ('' if unknown), and its cell: what a
+    tool's output says of the tool and the setting."""
 
     id: str
     tool: str
@@ -108,6 +108,7 @@ def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[l
     cells = [cell for cell in group_by_key((run.cell, run) for run in runs).values() if len(cell) > 1]
     factors: list[_Column] = []
     repetitions: list[PathRepetitions] = []
+    reported: list[_Column] = []  # repetitions
     for part in _list_parts(runs):
         rules: set[str] = set()
         n_before = len(factors)
@@ -119,23 +120,30 @@ def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[l
             elif not dropped & {column.part, part}:
                 factors.append(column)
         texts = {run.id: run.parts.get(part, _ABSENT) for run in runs}
+        if part.startswith(ABOVE) and _is_determined(_Column(part, texts), reported, cells):
+            continue  # directories of other depths
         if len(factors) == n_before and part not in dropped and _varies(texts, cells):
             levels = {texts[run.id] for cell in cells for run in cell}
             if rules or not _is_determined(_Column(part, texts), factors, cells):
                 repetitions.append(PathRepetitions(part, tuple(levels), UNIQUE if UNIQUE in rules else NUMBERED))
+                reported.append(_Column(part, texts))
     return factors, repetitions
 
 
 def _list_parts(runs: Sequence[PlacedRun]) -> list[str]:
-    """Return the parts in the order of a path. The imported directory is one only if it is known of all runs."""
+    """Return the parts in order: the imported directory, those that contain it from the nearest one, then those in it.
+    The imported directory and those around it are parts only if it is known of all runs."""
     parts = {part for run in runs for part in run.parts}
     if any(ROOT not in run.parts for run in runs):
-        parts.discard(ROOT)
-    return sorted(parts, key=lambda part: (part == NAME, len(part), part))
+        parts = {part for part in parts if part != ROOT and not part.startswith(ABOVE)}
+    return sorted(parts, key=lambda part: (part == NAME, part != ROOT, not part.startswith(ABOVE), len(part), part))
 
 
 def _split_part(part: str, runs: Sequence[PlacedRun]) -> list[_Column]:
     """Return a column for each word where all runs have as many words, else one for the whole part."""
+    texts = {run.id: strip_suffixes(run.parts.get(part, _ABSENT)) for run in runs}
+    if are_short_dates(texts.values()):
+        return [_Column(part, texts)]
     words = {run.id: split_words(run.parts[part]) if part in run.parts else (_ABSENT,) for run in runs}
     lengths = {len(entry) for entry in words.values()}
     if lengths in ({0}, {1}) or len(lengths) > 1:
@@ -185,7 +193,7 @@ def _name_factors(accepted: Mapping[str, Mapping[str, str]], taken: set[str]) ->
         settings = {run: _SETTING.fullmatch(level) for run, level in levels.items()}
         names = {setting[1] if setting else "" for setting in settings.values()}
         name = names.pop() if len(names) == 1 else ""
-        if not name or name in taken or name.lower() in EXECUTION_FACTS:
+        if not name or name in taken or not is_setting_name(name):
             name = base if n_columns[base] == 1 else f"{base}_{word.partition('/')[0] or 'all'}"
         while name in taken:
             name += "_"

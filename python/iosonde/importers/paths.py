@@ -1,4 +1,4 @@
-"""Factors in the path of a file, or in a manifest: ``site={}/date={}/…`` and a CSV of names.
+"""Factors in the path of a file, or in a manifest: ``site={}/nodes={}/…`` and a CSV of names.
 
 A pattern is matched against the end of the path, part by part. ``{}`` captures the text there, ``name={}`` or
 ``{name}`` also name it. ``*`` matches anything in one part, ``**`` any number of parts, ``…`` or ``...`` at the end any
@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 
 from iosonde.core.errors import InputError
+from iosonde.core.schema import PLACES_IN_DESIGN, is_setting_name
 from iosonde.core.types import FactorValue
 from iosonde.foreign.guarded import open_checked
 
@@ -26,7 +27,7 @@ def factors_from_pattern(pattern: str) -> Factors:
     """Return the factors that ``pattern`` finds in a path relative to the imported directory; none if it does not
     match. The name of that directory is a part of the path for a pattern that begins with it.
 
-    Raises InputError for a pattern without a named place, or with a duplicate name.
+    Raises InputError for a pattern without a named place, with a duplicate name, or with the name of no setting.
     """
     regex, names = _compile_pattern(pattern)
 
@@ -42,7 +43,7 @@ def factors_from_pattern(pattern: str) -> Factors:
         raise InputError(
             "pattern-without-factor",
             "'{pattern}' names no factor",
-            "write it like 'site={{}}/date={{}}/...' or '{{site}}/{{nodes}}/*'",
+            "write it like 'site={{}}/nodes={{}}/...' or '{{site}}/{{nodes}}/*'",
             pattern=pattern,
         )
     return match_factors
@@ -76,6 +77,14 @@ def _compile_part(part: str, names: list[str], pattern: str) -> str:
                 "duplicate-name",
                 "duplicate '{name}' in '{pattern}'",
                 "give each place its own name",
+                name=name,
+                pattern=pattern,
+            )
+        elif name not in PLACES_IN_DESIGN and not is_setting_name(name):
+            raise InputError(
+                "invalid-name",
+                "'{name}' in '{pattern}' is a fact of one execution, whose levels are pooled",
+                "write * for it, or another name, such as {name}_of_path",
                 name=name,
                 pattern=pattern,
             )

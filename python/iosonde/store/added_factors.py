@@ -19,6 +19,7 @@ from .files import Disk, build_write_error, clean_leftovers, lock_directory, rea
 from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
 
 FILE = "factors.json"
+_LEVEL = (str, int, float)  # a truth value is an int
 
 
 @dataclass(frozen=True)
@@ -155,8 +156,14 @@ def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
 
 
 def _document_from_plain(content: dict[str, Any]) -> AddedDocument:
-    factors = (
-        AddedFactor(str(name), str(item["part"]), bool(item["is_candidate"]), dict(item["levels"]))
+    """Raises AttributeError, KeyError, TypeError if the content is none of ``_document_to_plain``."""
+    factors = tuple(
+        AddedFactor(name, item["part"], item["is_candidate"], dict(item["levels"].items()))
         for name, item in content["added"].items()
     )
-    return AddedDocument(tuple(factors), tuple(map(str, content["dropped"])))
+    dropped = tuple(content["dropped"])
+    texts = (*dropped, *(factor.part for factor in factors))
+    levels = [level for factor in factors for level in factor.levels.values()]
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(level, _LEVEL) for level in levels):
+        raise TypeError("a part is no text, or a level neither text nor a number")
+    return AddedDocument(factors, dropped)

@@ -46,7 +46,7 @@ class ImportOptions(ReaderOptions):
         return plan
 
 
-@command("import", ImportOptions, "import -r archive --store results --factors-from 'site={}/date={}/...'")
+@command("import", ImportOptions, "import -r archive --store results --factors-from 'site={}/nodes={}/...'")
 def import_files(options: ImportOptions) -> Result[Imported]:
     """Store what other tools' results in FILE say. The same content is never stored twice.
 

@@ -1,5 +1,6 @@
 """Outcome of an import, by file, as text."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
@@ -39,6 +40,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
 
 def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
     """Yield what the paths of the files say: factors that stored runs received, new factors, and repetitions."""
+    command = f"iosonde store factors {shlex.quote(store)}"
     if paths.changed:
         runs = format_count(paths.n_changed, "run")
         yield from wrapped(f"{runs} stored before received {join_names(paths.changed)} from the paths", "  ")
@@ -47,14 +49,13 @@ def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
         yield from wrapped(f"files of one setting differ in {factor.part} ({levels}): factor {factor.name}", "  ")
     if paths.candidates:
         name = paths.candidates[0].name
-        yield from wrapped(f"'iosonde store factors {store} {name}=NAME' names it", "    ", "  ")
-        yield from wrapped(f"'iosonde store factors --drop {name} {store}' pools its levels", "    ", "  ")
+        yield from wrapped(f"'{command} {name}=NAME' names it", "    ", "  ")
+        yield from wrapped(f"'{command} --drop {name}' pools its levels", "    ", "  ")
     for entry in paths.repetitions:
         levels = shorten_list(entry.levels)
         rule = "one file each" if entry.rule == UNIQUE else "numbers or dates"
         yield from wrapped(f"files of one setting differ in {entry.part} ({levels}): {rule}, so repetitions", "  ")
-        if entry.rule == UNIQUE:
-            yield from wrapped(f"'iosonde store factors {store} {entry.part}=NAME' makes it a factor", "    ", "  ")
+        yield from wrapped(f"'{command} {entry.part}=NAME' makes it a factor", "    ", "  ")
 
 
 def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
