@@ -64,3 +64,13 @@ def test_a_product_of_two_factors_is_one_block_with_them() -> None:
     apart = estimate_effects(levels, values, None, 0.95)
     assert ("depth",) in [effect.factors for effect in apart.effects]
     assert find_products(levels) == []
+
+
+def test_a_grid_with_gaps_has_means_of_its_levels() -> None:
+    """Of 6 file sizes and 10 record sizes the 45 whose records fit, once each, as IOzone measures them."""
+    sizes = [(2.0**file, 2.0**record) for file in range(6, 12) for record in range(2, 12) if record <= file]
+    columns = {"file": [file for file, _ in sizes], "record": [record for _, record in sizes]}
+    assert len(sizes) == 45 and find_scattered_numbers(columns, len(sizes)) == {}
+    rng = np.random.default_rng(1)
+    drawn = {"a": rng.permutation(60).tolist(), "b": rng.permutation(60).tolist()}
+    assert set(find_scattered_numbers(drawn, 60)) == {"a", "b"}

@@ -19,6 +19,7 @@ FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scatter
 _NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
 _MOST_BINS = 25
 _MOST_PIECES, _CELLS_A_PIECE = 8, 10
+_SHARED = 3  # settings of a level of a grid, at least
 _LEAST_CELLS = 20  # for a line where levels are not too many for the settings
 
 
@@ -69,11 +70,13 @@ def find_scattered_numbers(settings: Mapping[str, Sequence[object]], n: int) -> 
         return {}
     if classify_design(np.column_stack(levels), n) != SCATTERED:
         return {}
-    bins = choose_bin_count(cells)
+    # In a grid with gaps, as IOzone's of records that fit into the file, levels that settings share have means.
+    is_grid = cells >= _GOOD_PART * math.prod(most + 1 for most in distinct.values())
+    most = cells / _SHARED if is_grid else choose_bin_count(cells)
     return {
         name: np.array(column, dtype=float)
         for name, column in settings.items()
-        if len(set(column)) > bins and _are_numbers(column)
+        if len(set(column)) > most and _are_numbers(column)
     }
 
 
