@@ -50,7 +50,7 @@ def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
     if paths.candidates:
         name = paths.candidates[0].name
         yield from wrapped(f"'{command} {name}=NAME' names it", "    ", "  ")
-        yield from wrapped(f"'{command} --drop {name}' pools its levels", "    ", "  ")
+        yield from wrapped(f"'{command} {spell.drop:{name}}' pools its levels", "    ", "  ")
     for entry in paths.repetitions:
         levels = shorten_list(entry.levels)
         rule = "one file each" if entry.rule == UNIQUE else "numbers or dates"
