@@ -235,7 +235,8 @@ LONG_FILES = (
 NOT_LONG = "not long"  # of `make test`
 
 ROOT = Path(__file__).parent
-MADE_BY_TOOLS = {"build", "target", "__pycache__"}  # in the root, besides what is hidden
+# In the root, besides what is hidden: what tools and ``make run`` make.
+MADE_BY_TOOLS = {line.strip("/") for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()}
 FILES_BEFORE = pytest.StashKey[set[str]]()
 
 # A property is about values; how long an example takes depends on the machine, and no test is timed.

@@ -185,7 +185,8 @@ def test_interactions_are_warned_of():
     factors = by_name(made)
     assert factors["f0"].interacts and factors["f1"].interacts and not factors["f2"].interacts
     assert factors["f0"].over_all.s1.value < 0.05 < 0.7 < factors["f0"].over_all.st.low
-    assert_problem(with_code(made.warnings, "interactions"), "interactions", factors="f0 and f1")
+    (named,) = (text.values["interactions"] for text in made.warnings if "interactions" in text.values)
+    assert named.startswith("f0 × f1 (") and "f2" not in named
 
 
 def test_what_noise_adds_to_a_total_share_is_said():
