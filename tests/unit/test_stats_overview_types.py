@@ -128,6 +128,14 @@ def test_no_level_is_claimed_that_other_levels_turn_round():
     ]
 
 
+def test_levels_that_depend_on_each_other_are_claimed_together():
+    """Where a level helps or harms by the level of another, it is best at one level of the other alone."""
+    joint = FactorEffect(("a", "b"), Estimate(0.9, 0.8, 1.0, 0.95, 9), 1e-9, adjusted=1e-8, is_joint=True)
+    story = ResponseStory("read", "y", ResponseEffects(("a", "b"), (joint,)), row({"a": 1, "b": 2}), row({"a": 1}))
+    claims = [replace(story, steady=steady).claims({})[-1][0] for steady in ((), ("b",), ("a", "b"))]
+    assert {(claim.state, claim.claim, claim.estimate) for claim in claims} == {(VerdictState.DIFFERENT, "a=1, b=2", A)}
+
+
 @pytest.mark.parametrize(
     ("impossible", "missing", "doubts"),
     [

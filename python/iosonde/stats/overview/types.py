@@ -206,9 +206,11 @@ class ResponseStory:
         missing, claims = check_uneven_missing(self.missing), list_effect_claims(self.response, self.effects)
         best_missing = [replace(check.soften(), subject=()) if check.subject else check for check in missing]
         # Levels of a factor without a significant effect are not claimed, nor those that other levels of the others may
-        # turn round: the mean at them is not that of others.
+        # turn round: the mean at them is not that of others. Where each effect depends on the others, a level alone is
+        # no better than another: all are claimed together.
         significant = {name for effect in self.effects.significant for name in effect.factors}
-        claimed = [name for name in self.steady if name in significant]
+        together = {name for effect in self.effects.significant if effect.is_joint for name in effect.factors}
+        claimed = [name for name in self.best.by if name in together or name in significant.intersection(self.steady)]
         state = VerdictState.DIFFERENT if self.is_significant and claimed else VerdictState.INCONCLUSIVE
         state = VerdictState.NOT_TESTED if self.effects.untested else state
         names = claimed or list(self.best.by)
