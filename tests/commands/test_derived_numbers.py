@@ -12,7 +12,7 @@ from iosonde.core.derived_numbers import ALL_OPERATIONS, list_sources
 from iosonde.core.headlines import list_headline_kinds
 
 sys.path.append(str(Path(__file__).parents[1] / "unit"))
-from test_import_together import directory, imported, ior, only, result, summary
+from test_ingest_related_files import directory, imported, ior, only, result, summary
 
 PHASES = {
     ("ior_easy_write", "bandwidth"),

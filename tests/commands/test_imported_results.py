@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.report.machine import build_reproduction
@@ -22,6 +21,7 @@ from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
+from iosonde.ingest.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.store import Store
 from messages import raises
 

@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.commands.parse.answer import parse
 from iosonde.core.message import Message
 from iosonde.importers.fio_version import find_sibling_version
+from iosonde.ingest.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.store import Store
 from messages import assert_problem, with_code
 

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 from test_import_repeated import CSV, TEXT
-from test_import_together import directory, imported, ior, of, only, result, summary
+from test_ingest_related_files import directory, imported, ior, of, only, result, summary
 
 from iosonde.importers import Text, understand
 from iosonde.importers.damage import drop_implausible_rows, note_reported_failure

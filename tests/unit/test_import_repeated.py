@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_import_together import GIB, directory, imported, of, only, result, summary, whole
+from test_ingest_related_files import GIB, directory, imported, of, only, result, summary, whole
 
 from iosonde.store import Store
 

@@ -9,7 +9,7 @@ import io
 import math
 import re
 import struct
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,12 +27,6 @@ from iosonde.importers.iperf_lines import parse_interval
 from iosonde.importers.operation_log import add_summary_rows, read_number_rows
 from iosonde.importers.parsed import Claim, Parsed, Row
 from iosonde.importers.parts import split_by_tool
-from iosonde.importers.paths import (
-    factors_from_manifest,
-    factors_from_pattern,
-    join_factors,
-    parse_factor_value,
-)
 from iosonde.importers.quoting import is_quoted
 from iosonde.importers.reading import (
     Lines,
@@ -42,6 +36,7 @@ from iosonde.importers.reading import (
     iter_json_documents,
     list_objects,
     number_from_json,
+    parse_factor_value,
     parse_integer,
     parse_number,
     parse_option_size,
@@ -94,7 +89,8 @@ GIB = 1024.0**3
         (
             parse_factor_value,
             {"8": 8, " 8 ": 8, "2.5": 2.5, "1e3": 1000.0, "-4": -4, "2024-05-03": "2024-05-03", "zeus": "zeus"}
-            | {"1_0": "1_0", "nan": "nan", "inf": "inf", str(2**63): str(2**63), str(-(2**63)): -(2**63)},
+            | {"1_0": "1_0", "nan": "nan", "inf": "inf", str(2**63): str(2**63), str(-(2**63)): -(2**63)}
+            | {str(-(2**64)): str(-(2**64))},
         ),
     ],
 )
@@ -155,72 +151,6 @@ def test_lines_are_counted_forwards_and_backwards():
 )
 def test_a_line_of_iperf_is_an_interval(line, interval):
     assert parse_interval(line) == interval
-
-
-@pytest.mark.parametrize(
-    ("pattern", "path", "factors"),
-    [
-        ("site={}/day={}/...", "site=a/day=2024-05-03/x/y.txt", {"site": "a", "day": "2024-05-03"}),
-        ("site={}/day={}/…", "up/site=a/day=3", {"site": "a", "day": 3}),
-        ("{site}/{nodes}/*", "a/8/x.txt", {"site": "a", "nodes": 8}),
-        ("{site}/{nodes}/*", "z/a/8/x.txt", {"site": "a", "nodes": 8}),
-        ("{site}/{nodes}/*", "a/8/9/x/", {"site": 8, "nodes": 9}),
-        ("{site}/**/n{nodes}.txt", "a/b/c/n4.txt", {"site": "a", "nodes": 4}),
-        ("{site}/**/n{nodes}.txt", "a/n4.log", {}),
-        ("r-{n}.t*", "r-5.txt", {"n": 5}),
-        ("r-{n}.t*", "r-5xtxt", {}),
-    ],
-)
-def test_a_pattern_finds_factors_in_the_end_of_a_path(pattern, path, factors):
-    assert factors_from_pattern(pattern)(PurePath(path)) == factors
-
-
-@pytest.mark.parametrize(
-    ("pattern", "path", "factors"),
-    [
-        ("archive/{site}/...", "kyiv/2/x", {"site": "kyiv"}),
-        ("/archive/{site}/*", "kyiv/x", {"site": "kyiv"}),
-        ("archive/{site}/...", "old/archive/rome/x", {"site": "rome"}),  # one inside the path comes first
-        ("other/{site}/...", "kyiv/2/x", {}),
-        ("{site}/{nodes}/x", "kyiv/x", {}),  # the directory is no site
-    ],
-)
-def test_a_pattern_may_begin_with_the_imported_directory(pattern, path, factors):
-    match = join_factors(factors_from_pattern(pattern))
-    assert match(PurePath(path), "archive") == factors
-
-
-@pytest.mark.parametrize(
-    ("pattern", "code", "values"),
-    [
-        ("a/*/b", "pattern-without-factor", {"pattern": "a/*/b"}),
-        ("a/{}/b", "unnamed-placeholder", {"pattern": "a/{}/b"}),
-        ("{n}/n={}", "duplicate-name", {"name": "n", "pattern": "{n}/n={}"}),
-    ],
-)
-def test_a_pattern_that_names_nothing_is_refused(pattern, code, values):
-    with raises(code, InputError, **values):
-        factors_from_pattern(pattern)
-
-
-def test_a_manifest_has_a_line_for_each_file_or_pattern_and_later_ones_win(tmp_path):
-    manifest = tmp_path / "m.csv"
-    manifest.write_text("file,site,nodes\na/*.txt,zeus,4\nx.txt,,8\n,hera,1\na/y.txt,ares,\n")
-    lookup = factors_from_manifest(manifest)
-    found = {path: lookup(PurePath(path)) for path in ("a/y.txt", "a/x.txt", "b/x.txt", "b/z.txt")}
-    assert found == {
-        "a/y.txt": {"site": "ares", "nodes": 4},
-        "a/x.txt": {"site": "zeus", "nodes": 8},
-        "b/x.txt": {"nodes": 8},
-        "b/z.txt": {},
-    }
-    both = join_factors(lookup, factors_from_pattern("{nodes}/{site}.txt"))
-    assert both(PurePath("a/x.txt")) == {"site": "x", "nodes": "a"}
-    manifest.write_text("path,site\nx,y\n")
-    with raises("missing-column", InputError, path=manifest):
-        factors_from_manifest(manifest)
-    with raises("unreadable-file", InputError):
-        factors_from_manifest(tmp_path / "none.csv")
 
 
 def test_a_log_of_several_tools_is_split_at_their_first_lines():
@@ -703,29 +633,6 @@ def test_a_number_of_json_has_the_limits_of_any(value, number):
 
 def test_quotes_are_removed():
     assert split_command('a\\ b "c d"') == ["a b", "c d"] and split_command('x "open \\') == ["x", '"open', "\\"]
-
-
-def test_a_pattern_is_matched_to_whole_parts_and_ends_where_it_says():
-    assert factors_from_pattern("/n={}/")(PurePath("x/n=4")) == {"n": 4}
-    assert factors_from_pattern("n={}")(PurePath("n=4/x")) == {}
-    assert factors_from_pattern("a.b={n}")(PurePath("a.b=4")) == {"n": 4}
-    assert factors_from_pattern("a.b={n}")(PurePath("axb=4")) == {}
-    assert factors_from_pattern("r{n}x*y")(PurePath("r4xzzy")) == {"n": 4}
-    assert factors_from_pattern("r{n}x*y")(PurePath("r4xz/zy")) == {}
-    assert factors_from_pattern("{a}-b={}")(PurePath("x-b=2")) == {"a": "x", "b": 2}
-    assert parse_factor_value(str(-(2**64))) == str(-(2**64))
-
-
-def test_a_manifest_may_lack_cells_and_is_a_table(tmp_path):
-    manifest = tmp_path / "m.csv"
-    manifest.write_text("site,file\nzeus\nhera, b/x.txt \nares,[a].txt\n")
-    lookup = factors_from_manifest(manifest)
-    found = [lookup(PurePath(path)) for path in ("b/x.txt", "c/b/x.txt", "[a].txt", "a.txt")]
-    assert found == [{"site": "hera"}, {}, {"site": "ares"}, {"site": "ares"}]
-    for content in (b"", b"file,x\n\xff\n"):
-        manifest.write_bytes(content)
-        with raises("missing-column" if not content else "unreadable-file", InputError, path=manifest):
-            factors_from_manifest(manifest)
 
 
 def test_a_log_of_numbers_is_read_as_a_table_or_row_by_row():

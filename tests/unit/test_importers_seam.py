@@ -22,7 +22,6 @@ from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
 from iosonde.importers.damage import drop_implausible_rows
 from iosonde.importers.parsed import Parsed, Row
-from iosonde.importers.paths import factors_from_manifest, factors_from_pattern
 from iosonde.importers.runs import build_runs
 from iosonde.store import Store
 from messages import assert_problem, codes, raises
@@ -111,26 +110,6 @@ def test_a_fault_of_an_importer_names_it(monkeypatch):
     monkeypatch.setattr(registry, "importers", lambda: {"broken": Broken})
     with raises("importer-failed", DataError, importer="broken"):
         understand(Text(b"x", "x"))
-
-
-def test_factors_from_a_path():
-    of = factors_from_pattern("site={}/day={}/...")
-    assert of(Path("old/site=bonn/day=2024-05-03/run 1/ior.txt")) == {"site": "bonn", "day": "2024-05-03"}
-    assert of(Path("elsewhere/ior.txt")) == {}
-    assert factors_from_pattern("{site}/n{nodes}/*.txt")(Path("bonn/n16/a.txt")) == {"site": "bonn", "nodes": 16}
-    for wrong in ("a/b", "x/{}", "{a}/{a}"):
-        with pytest.raises(InputError):
-            factors_from_pattern(wrong)
-
-
-def test_factors_from_a_manifest(tmp_path):
-    manifest = tmp_path / "m.csv"
-    manifest.write_text("file,site,nodes\na/*.txt,bonn,\na/2.txt,,8\n")
-    of = factors_from_manifest(manifest)
-    assert of(Path("a/2.txt")) == {"site": "bonn", "nodes": 8}
-    manifest.write_text("site\nbonn\n")
-    with raises("missing-column"):
-        factors_from_manifest(manifest)
 
 
 def archive(path: Path) -> Path:
@@ -305,8 +284,8 @@ def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
         ("iperf2", "_HEAD", " "),
         ("md_real_io", "_VALUE", "0"),
         ("netperf", "_TEST", " "),
-        ("paths", "_PLACE", "a"),
-        ("sizes", "_SIZE", " "),
+        ("ingest.paths", "_PLACE", "a"),
+        ("core.vocabulary.sizes", "_SIZE", " "),
         ("text", "_NO_COMMAS", "0"),
         ("text", "_COMMA", "0"),
         ("text", "_DOT", "0"),
@@ -315,8 +294,8 @@ def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
 )
 def test_a_pattern_on_a_megabyte_of_the_same_takes_no_longer_than_the_text(module, pattern, text):
     """Time that grows with the square of the text would be hours."""
-    room = "core.vocabulary" if module == "sizes" else "importers"
-    compiled = getattr(importlib.import_module(f"iosonde.{room}.{module}"), pattern)
+    path = module if "." in module else f"importers.{module}"
+    compiled = getattr(importlib.import_module(f"iosonde.{path}"), pattern)
     head = {"_HEAD": "Server listening on ", "_SIZE": "0"}.get(pattern, "")
     long = head + text * ((1 << 20) // len(text)) + "\x01"
     assert compiled.match(long) is None

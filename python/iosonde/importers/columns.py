@@ -19,8 +19,7 @@ from iosonde.core.types import FactorValue
 from .columns_map import ColumnsMap, MapColumn
 from .damage import drop_implausible_rows
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .paths import parse_factor_value
-from .reading import date_to_iso, parse_integer, parse_number, parse_size
+from .reading import date_to_iso, parse_factor_value, parse_integer, parse_number, parse_size
 from .registry import Understood
 from .text import Text
 

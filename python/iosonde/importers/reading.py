@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from iosonde.core.message import Message
+from iosonde.core.types import FactorValue
 from iosonde.core.vocabulary.sizes import BINARY as BINARY
 from iosonde.core.vocabulary.sizes import parse_size as parse_size
 
@@ -240,3 +241,16 @@ def build_broken_run(text: Text, document: JsonDocument) -> Parsed:
         Message("damaged-lines", "the JSON is broken or ends early here: nothing of it is read"),
     )
     return run
+
+
+def parse_factor_value(text: str) -> FactorValue:
+    """Return ``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
+    text = text.strip()
+    for read in (int, float):
+        try:
+            value = read(text)
+        except ValueError:
+            continue
+        if "_" not in text and -(2**63) <= value < 2**63:
+            return value
+    return text

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from iosonde.campaign.import_files import FileOutcome, Imported
-from iosonde.campaign.import_paths import UNIQUE, StoredPaths
 from iosonde.core.message import spell
 from iosonde.core.words import format_count, join_names, shorten_list
+from iosonde.ingest.import_files import FileOutcome, Imported
+from iosonde.ingest.stored_paths import UNIQUE, StoredPaths
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20

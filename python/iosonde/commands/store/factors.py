@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.campaign.import_paths import StoredPaths, factor_to_json, name_and_drop
 from iosonde.core.errors import InputError
+from iosonde.ingest.stored_paths import StoredPaths, factor_to_json, name_and_drop
 from iosonde.store import Store
 
 

@@ -17,10 +17,9 @@ from pathlib import PurePath
 from typing import Any
 
 from iosonde.core.io_counters import IO_COUNTERS
-
-from .fio_logs import join_logs, read_log_name
-from .parsed import Parsed, Row
-from .plausibility import note_contradictions
+from iosonde.importers.fio_logs import join_logs, read_log_name
+from iosonde.importers.parsed import Parsed, Row
+from iosonde.importers.plausibility import note_contradictions
 
 # Words with which a file begins that a second file of its directory may repeat, by family.
 _BEGINS = {

@@ -12,16 +12,17 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import is_setting_name
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import FactorValue
-from iosonde.importers.path_candidates import (
+from iosonde.store import Store
+from iosonde.store.added_factors import AddedDocument, AddedFactor
+
+from .path_candidates import (
     UNIQUE,
     PathRepetitions,
     PlacedRun,
     find_path_factors,
     read_level,
 )
-from iosonde.importers.path_parts import read_parts
-from iosonde.store import Store
-from iosonde.store.added_factors import AddedDocument, AddedFactor
+from .path_parts import read_parts
 
 __all__ = ["UNIQUE", "StoredPaths", "apply_paths", "factor_to_json", "name_and_drop"]
 _NAME = re.compile(r"[A-Za-z_]\w*")

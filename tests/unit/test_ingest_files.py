@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.campaign import import_files
-from iosonde.campaign.import_files import CandidateFile, FileOutcome, Imported, ImportPlan
 from iosonde.core.errors import DataError, InputError, PartialInputError, SystemFaultError
 from iosonde.foreign.unpacking import ArchiveFile
 from iosonde.importers import Claim
 from iosonde.importers.runs import build_run_prefix
+from iosonde.ingest import import_files
+from iosonde.ingest.import_files import CandidateFile, FileOutcome, Imported, ImportPlan
 from messages import assert_problem, raises
 
 GOOD = FileOutcome("a", "ior", runs=3, incomplete=1, warnings=2)

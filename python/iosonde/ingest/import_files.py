@@ -29,7 +29,6 @@ from iosonde.importers import Text, Understood, columns, read, understand
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.fio_logs import read_log_name
 from iosonde.importers.fio_version import AdjacentVersion
-from iosonde.importers.paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
 from iosonde.importers.quoting import is_quoted
 from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
@@ -37,8 +36,9 @@ from iosonde.store import Store
 from iosonde.store.added_factors import AddedFactors
 from iosonde.store.files import Disk
 
-from .import_paths import StoredPaths, apply_paths
-from .import_together import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
+from .paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
+from .related_files import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
+from .stored_paths import StoredPaths, apply_paths
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # The column map of a CSV, stored with its text.

@@ -13,7 +13,7 @@ import pytest
 import iosonde
 from iosonde.importers import Parsed, Row
 from iosonde.importers.fio_logs import LogName, read_log_name
-from iosonde.importers.same_measurement import join_accounts, join_directory_accounts, may_repeat
+from iosonde.ingest.same_measurement import join_accounts, join_directory_accounts, may_repeat
 from iosonde.store import Store
 
 FIXTURES = Path(__file__).parents[1] / "golden" / "fixtures"

@@ -14,9 +14,9 @@ from typing import Any
 from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import is_setting_name
 from iosonde.core.types import FactorValue
+from iosonde.importers.reading import parse_factor_value
 
 from .path_parts import ABOVE, NAME, ROOT, are_short_dates, is_numbering, read_parts, split_words, strip_suffixes
-from .paths import parse_factor_value
 
 NUMBERED, UNIQUE = "numbered", "one file each"
 _ABSENT = "."  # level of files that are in no such directory

@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.campaign import import_together
-from iosonde.campaign.import_together import Member
 from iosonde.importers import Claim, Note, Parsed, Row, Text, Understood
 from iosonde.importers.fio_bins import merge_percentiles
 from iosonde.importers.io500_execution import Execution, FilePart, is_execution, join_directory
 from iosonde.importers.runs import compute_digest
-from iosonde.importers.same_measurement import join_accounts
+from iosonde.ingest import related_files
+from iosonde.ingest.related_files import Member
+from iosonde.ingest.same_measurement import join_accounts
 from iosonde.store import Store
 from messages import assert_problem, codes
 from terminal import command_of
@@ -557,7 +557,7 @@ def test_a_list_that_is_within_another_one_hands_on_that_it_is_invalid():
 
 def grouped(contents: dict[str, bytes]) -> list[list[str]]:
     """The groups of files with these contents, by path."""
-    groups = import_together.group_files(
+    groups = related_files.group_files(
         list(contents), PurePath, lambda name: contents[name][:20], lambda name: contents[name]
     )
     return [list(group) for group in groups]
@@ -643,7 +643,7 @@ ELBENCHO, IOR, MDTEST = b"ISO date,label,path", b"IOR-4.0.0: MPI", b"\n-- starte
     ],
 )
 def test_a_folder_in_which_files_often_repeat_each_other(heads, repeated):
-    assert import_together._is_repeated(list(heads), PurePath, lambda name: heads[name]) is repeated
+    assert related_files._is_repeated(list(heads), PurePath, lambda name: heads[name]) is repeated
     if heads:
         groups = grouped({f"f/{name}": head for name, head in heads.items()})
         assert len(groups) == (1 if repeated else len(heads))
@@ -651,9 +651,9 @@ def test_a_folder_in_which_files_often_repeat_each_other(heads, repeated):
 
 def test_a_large_folder_is_read_file_by_file(monkeypatch):
     files = {f"f/{at}.csv": ELBENCHO for at in range(3)}
-    monkeypatch.setattr(import_together, "MOST_FILES", 3)
+    monkeypatch.setattr(related_files, "MOST_FILES", 3)
     assert len(grouped(files)) == 1
-    monkeypatch.setattr(import_together, "MOST_FILES", 2)
+    monkeypatch.setattr(related_files, "MOST_FILES", 2)
     assert len(grouped(files)) == 3
 
 
@@ -676,7 +676,7 @@ def test_one_execution_in_two_files_stays_in_the_one_with_fewer(other, kept):
     log = [parsed(**other, missing=[Note(3, "cut")]), parsed(value=7.0)]
     first = parsed()
     own = {"log": list(log), "a.txt": [first], "z": [parsed(value=9.0)]}
-    import_together._join_accounts(["log", "a.txt", "none"], own)
+    related_files._join_accounts(["log", "a.txt", "none"], own)
     assert own == {"log": log[2 - kept :], "a.txt": [first], "z": own["z"]}
     assert [note.line for note in first.missing] == [0] * (2 - kept)
 
@@ -685,7 +685,7 @@ def test_one_execution_in_two_files_stays_in_the_one_with_fewer(other, kept):
 def test_what_has_no_start_or_no_number_is_no_copy(more):
     both = [replace(parsed(), **more) for _ in range(2)]
     own = {"a": both[:1], "b": both[1:]}
-    import_together._join_accounts(["a", "b"], own)
+    related_files._join_accounts(["a", "b"], own)
     assert own == {"a": both[:1], "b": both[1:]}
 
 
@@ -695,7 +695,7 @@ def test_what_elbencho_wrote_in_several_files_is_joined_into_one():
 
     ior_run = parsed()
     own = {"w.out": [of_elbencho(5.2), ior_run], "w.csv": [of_elbencho(5.0)], "other": [of_elbencho(5.0)]}
-    import_together._join_accounts(["w.out", "w.csv"], own)
+    related_files._join_accounts(["w.out", "w.csv"], own)
     assert {name: [(one.tool, one.rows[0].value) for one in several] for name, several in own.items()} == {
         "w.out": [("ior", 1.0)],
         "w.csv": [("elbencho", 5.0)],
@@ -704,7 +704,7 @@ def test_what_elbencho_wrote_in_several_files_is_joined_into_one():
     assert own["w.csv"][0].facts["joined_with"] == ["w.out"]
     alone = {"w.out": [replace(of_elbencho(5.0), started_at="") for _ in range(2)]}
     before = {name: list(several) for name, several in alone.items()}
-    import_together._join_accounts(["w.out"], alone)
+    related_files._join_accounts(["w.out"], alone)
     assert alone == before and "joined_with" not in alone["w.out"][0].facts
 
 
@@ -717,12 +717,12 @@ def test_the_nearest_description_of_the_system_is_taken():
     files = [member(f"{at}system-information.txt", raw=at.encode()) for at in ("a/", "a/b/", "a/b/c/", "d/")]
     files.append(member("a/b/x.txt", raw=b"x"))
     for folder, content in (("a/b", "a/b/"), ("a/b/x", "a/b/"), ("a", "a/"), ("e", ""), ("d/e/f", "d/")):
-        assert import_together._find_information(PurePath(folder), files) == content
+        assert related_files._find_information(PurePath(folder), files) == content
 
 
 def test_folders_are_taken_with_the_largest_first():
     files = [member(path) for path in ("a/1", "b/1", "b/2", "c/1", "b/3", "c/2")]
-    groups = import_together._group_folders(files)
+    groups = related_files._group_folders(files)
     assert [[one.name for one in group] for group in groups] == [["b/1", "b/2", "b/3"], ["c/1", "c/2"], ["a/1"]]
 
 
@@ -732,12 +732,12 @@ def test_a_list_belongs_to_the_execution_with_the_same_results():
     copy = listed(invalid=[Note(3, "invalid")]).parsed
     ior_run = parsed()
     for run, belongs in ((copy, True), (listed(bandwidth=5.0).parsed, False), (ior_run, False)):
-        assert import_together._is_part_of_execution(run, executions) is belongs
-        assert import_together._adopt_list(run, "top/log", executions) is belongs
+        assert related_files._is_part_of_execution(run, executions) is belongs
+        assert related_files._adopt_list(run, "top/log", executions) is belongs
     assert [len(one.parsed.invalid) for one in (other, execution)] == [0, 1]
-    assert import_together._adopt_list(execution.parsed, "x", executions)  # itself: nothing to take over
+    assert related_files._adopt_list(execution.parsed, "x", executions)  # itself: nothing to take over
     assert len(execution.parsed.invalid) == 1
-    assert not import_together._is_part_of_execution(copy, {})
+    assert not related_files._is_part_of_execution(copy, {})
 
 
 def test_a_run_keeps_its_files_and_those_of_its_settings():
@@ -748,7 +748,7 @@ def test_a_run_keeps_its_files_and_those_of_its_settings():
         Parsed(), base, [base, replace(base, name=paths[1])], doubles=[replace(base, name=f"in/{one}") for one in "zaz"]
     )
     runs = [SimpleNamespace(raw={"result.txt": b"1"}, facts={"import": {"file": "x"}}) for _ in range(2)]
-    import_together._keep_files(runs, execution, files[0], files)
+    related_files._keep_files(runs, execution, files[0], files)
     names = ["ior-easy-write.txt", "config_x.ini", "system-information.txt"]
     assert list(runs[0].raw) == ["result.txt", *names]
     assert runs[0].raw[names[0]] == b"in/ior-easy-write.txt"
@@ -762,7 +762,7 @@ def test_a_long_name_keeps_its_end():
     files = [member("result.txt"), member("in/" + "x" * 200 + "config.ini", raw=b"1")]
     base = FilePart("result.txt", Parsed(), Claim(90, 1, ""))
     run = SimpleNamespace(raw={}, facts={"import": {}})
-    import_together._keep_files([run], Execution(Parsed(), base, [base]), files[0], files)
+    related_files._keep_files([run], Execution(Parsed(), base, [base]), files[0], files)
     assert list(run.raw) == ["x" * 110 + "config.ini"]
 
 
@@ -782,7 +782,7 @@ def test_the_version_of_a_log_is_looked_for_among_the_imported_files_and_beside_
         limits.append(limit)
         return contents[place] if "fio-3.1" not in contents[place].decode() else b""
 
-    versions = import_together.find_adjacent_versions(list(contents), content)
+    versions = related_files.find_adjacent_versions(list(contents), content)
     assert versions == {
         PurePath("in/w_clat.log"): ("2.16", "any.txt"),
         PurePath("in/r/r_lat.1.log"): ("2.16", "any.txt"),

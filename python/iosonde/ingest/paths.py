@@ -17,6 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import PLACES_IN_DESIGN, is_setting_name
 from iosonde.core.types import FactorValue
 from iosonde.foreign.guarded import open_checked
+from iosonde.importers.reading import parse_factor_value
 
 # Of a path relative to the imported directory, and the name of that directory, which may be left out.
 Factors = Callable[..., dict[str, FactorValue]]
@@ -126,19 +127,6 @@ def factors_from_manifest(path: Path) -> Factors:
         return factors
 
     return lookup_factors
-
-
-def parse_factor_value(text: str) -> FactorValue:
-    """Return ``8`` as a number, ``2024-05-03`` and ``zeus`` as text."""
-    text = text.strip()
-    for read in (int, float):
-        try:
-            value = read(text)
-        except ValueError:
-            continue
-        if "_" not in text and -(2**63) <= value < 2**63:
-            return value
-    return text
 
 
 def join_factors(*sources: Factors) -> Factors:

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
-from iosonde.campaign.import_paths import apply_paths, name_and_drop
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
-from iosonde.importers.path_candidates import NUMBERED, UNIQUE, PlacedRun, find_path_factors, read_level
+from iosonde.ingest.path_candidates import NUMBERED, UNIQUE, PlacedRun, find_path_factors, read_level
+from iosonde.ingest.stored_paths import apply_paths, name_and_drop
 from iosonde.store import Store
 from iosonde.store.added_factors import FILE, AddedFactors
 from iosonde.store.index import Index

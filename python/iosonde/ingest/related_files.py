@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from iosonde.core.types import FactorValue, Run
 from iosonde.foreign.guarded import begin_of
-from iosonde.importers import Text, Understood, same_measurement
+from iosonde.importers import Text, Understood
 from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibling_version, is_latency_log
 from iosonde.importers.io500_execution import (
     INFORMATION,
@@ -22,6 +22,8 @@ from iosonde.importers.io500_execution import (
 )
 from iosonde.importers.parsed import Parsed
 from iosonde.importers.runs import build_runs, compute_digest
+
+from . import same_measurement
 
 # Next to more executions a file is a summary of a series, not of one of them.
 MOST_EXECUTIONS = 20
