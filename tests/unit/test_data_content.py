@@ -16,11 +16,11 @@ import pytest
 import zstandard
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
-from iosonde.data import tool_file
 from iosonde.data.source import is_table, open_data
 from iosonde.data.stored_source import StoredSource
 from iosonde.foreign import unpacking
 from iosonde.importers.text import DARSHAN_MAGIC
+from iosonde.ingest import temporary_stores
 from iosonde.tables import content
 from iosonde.tables.raw_rows import RawRows, build_table_from_rows, convert_decimal_commas, count_titles
 from messages import codes, raises
@@ -257,8 +257,8 @@ def test_a_full_directory_for_temporary_files_is_named(tmp_path, monkeypatch):
     def fail(*arguments):
         raise SystemFaultError("io-error", "full")
 
-    monkeypatch.setattr(tool_file, "_stores", {})
-    monkeypatch.setattr(tool_file.Store, "append_many", fail)
+    monkeypatch.setattr(temporary_stores, "_stores", {})
+    monkeypatch.setattr(temporary_stores.Store, "append_many", fail)
     with raises("io-error", SystemFaultError) as caught:
         open_data(write(tmp_path, "time.txt", TIME))
     assert "TMPDIR" in caught.value.hint

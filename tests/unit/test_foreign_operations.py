@@ -119,7 +119,12 @@ def test_a_mount_that_does_not_answer_is_not_asked_again(tree, monkeypatch):
     guarded.forget_silence()
     with pytest.raises(guarded.NoAnswerError):
         guarded.inspect_path(tree / "a", tree / "left")
-    assert calls[1] == ("look", str(tree / "a"), {"path": str(tree / "a"), "leave_out": str(tree / "left")}, 7.0)
+    assert calls[1] == (
+        "look",
+        str(tree / "a"),
+        {"path": str(tree / "a"), "leave_out": str(tree / "left"), "marker": ""},
+        7.0,
+    )
 
 
 def test_a_copy_of_a_waiting_mount_has_a_limit_and_names_the_path_as_given(tree, monkeypatch):
@@ -317,7 +322,7 @@ def test_leftovers_are_those_of_the_dead_with_this_prefix_and_name(tmp_path):
 def test_a_look_says_what_was_skipped_relative_to_what_was_given(tree, monkeypatch):
     top = str(tree)
     listing = {"kind": "directory", "files": [[f"{top}/b", 1]], "skipped": [[f"{top}/left", "odd"], [top, "no"]]}
-    monkeypatch.setattr(operations, "look", lambda path, leave_out: {**listing, "asked": (path, leave_out)})
+    monkeypatch.setattr(operations, "look", lambda path, leave_out, marker: {**listing, "asked": (path, leave_out)})
     look = guarded.inspect_path(tree, tree / "left")
     assert look == guarded.Look("directory", ((tree / "b", 1),), ((tree / "left", "odd"), (tree, "no")))
 

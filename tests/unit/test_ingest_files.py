@@ -197,8 +197,8 @@ def listing(monkeypatch, tmp_path):
     """What is at each path."""
     found = {}
 
-    def inspect(path, store):
-        assert store == tmp_path
+    def inspect(path, store, marker):
+        assert (store, marker) == (tmp_path, "store.json")
         if isinstance(found[str(path)], Exception):
             raise found[str(path)]
         return found[str(path)]

@@ -137,9 +137,13 @@ class Option(Generic[V, G]):
 
 
 class Data(Option[Any, Any]):
-    """A path, a table in memory, or a Source that is open."""
+    """A path, a table in memory, or a Source that is open; a repeatable one also the paths of several files."""
 
     kind = "path, table or Source"
+
+    def read(self, text: Any) -> Any:
+        """Return the path, or the list of several."""
+        return list(text) if isinstance(text, tuple) and len(text) > 1 else text[0] if isinstance(text, tuple) else text
 
 
 class Value(Option[Any, Any]):

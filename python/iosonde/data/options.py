@@ -104,9 +104,11 @@ class RowOptions(LevelOptions):
         return next((name for name, option in options.items() if option and getattr(self, name) != option.default), "")
 
 
-_DATA = "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory."
+_DATA = (
+    "A store, a table (.csv, .xlsx, .parquet), a tool's outputs or their directory; in Python also a table in memory."
+)
 # The argument DATA of commands that can do without.
-OPTIONAL_DATA: Data = Data("DATA", _DATA, is_argument=True)
+OPTIONAL_DATA: Data = Data("DATA…", _DATA, is_argument=True, is_repeatable=True)
 
 
 @dataclass(kw_only=True)
@@ -124,7 +126,7 @@ class DataOptions(RowOptions):
         "Store: until when our engine's rates count: last_done, first_done, sum_of_ranks, overlap, all.",
         LAST_DONE,
     )
-    data: Data = Data("DATA", _DATA, is_argument=True, is_required=True)
+    data: Data = Data("DATA…", _DATA, is_argument=True, is_required=True, is_repeatable=True)
     response: Names[NameList] = Names(
         "Y,…",
         "What was measured: columns; of a store operations or metrics; log(Y), Y/nodes.",

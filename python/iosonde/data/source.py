@@ -41,8 +41,8 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     """Open DATA (also an open Store) with the conditions applied; without ``ranks`` the single ranks of runs with very
     many are dropped (``Store.results``). Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
-    if isinstance(data, (str, Path)):
-        store = find_store(str(data))
+    if isinstance(data, (str, Path)) or is_list_of_files(data):
+        store = find_store(data)
         if store is None:
             return Source(tables.read_file(str(data)), str(data)).narrow(conditions, None)
     else:
@@ -55,21 +55,30 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
     return Source(table, table.source or "the table").narrow(conditions, None)
 
 
-def find_store(name: str) -> Store | None:
-    """Return the store that is at ``name``, or the one into which a tool's output there was read; None for a table.
-    Raises InputError, DataError."""
-    check_reachable(Path(name))
-    if Path(name).is_dir():
-        from iosonde.store import Store
+def is_list_of_files(data: Any) -> bool:
+    """Return whether DATA are the paths of several files, and no table."""
+    return isinstance(data, (list, tuple)) and len(data) > 0 and all(isinstance(name, (str, Path)) for name in data)
 
-        return Store.open(name)
-    if not _may_be_tool_output(name):
+
+def find_store(data: Any) -> Store | None:
+    """Return the store that is at a path, or the one into which a tool's output there, in a directory or in a list of
+    files was read; None for a table. Raises InputError, DataError."""
+    names = [str(name) for name in (data if is_list_of_files(data) else [data])]
+    for name in names:
+        check_reachable(Path(name))
+    if len(names) > 1 or Path(names[0]).is_dir():
+        from iosonde.ingest.temporary_stores import open_files  # loads every importer
+
+        store, title = open_files(names)
+    elif not _may_be_tool_output(names[0]):
         return None
-    from .tool_file import store_tool_output  # loads every importer
+    else:
+        from iosonde.ingest.temporary_stores import store_tool_output
 
-    store = store_tool_output(name)
-    if store is not None:
-        _names[str(store.path)] = name
+        if (output := store_tool_output(names[0])) is None:
+            return None
+        store, title = output, names[0]
+    _names[str(store.path)] = title
     return store
 
 

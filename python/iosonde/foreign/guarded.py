@@ -38,17 +38,18 @@ class Look:
     skipped: tuple[tuple[Path, str], ...]
 
 
-def inspect_path(path: Path, leave_out: Path) -> Look:
-    """Look at a path and list the files below it, except in the directory ``leave_out`` (without links).
+def inspect_path(path: Path, leave_out: Path, marker: str = "") -> Look:
+    """Look at a path and list the files below it, except in the directory ``leave_out`` (without links), and in those
+    below that have a file ``marker``.
 
     Raises NoAnswerError, SystemFaultError, OSError.
     """
     top = str(path)
     if mount := find_waiting_mount(path):
         top = os.path.abspath(path)
-        listing = _call_child(mount, "look", path, f"looking at {path}", leave_out=str(leave_out))
+        listing = _call_child(mount, "look", path, f"looking at {path}", leave_out=str(leave_out), marker=marker)
     else:
-        listing = operations.look(top, str(leave_out))
+        listing = operations.look(top, str(leave_out), marker)
     return Look(
         listing["kind"],
         tuple((path / Path(file).relative_to(top), size) for file, size in listing["files"]),

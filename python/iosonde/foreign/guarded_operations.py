@@ -32,9 +32,10 @@ def kind(path: str) -> str:
         raise
 
 
-def look(path: str, leave_out: str) -> dict[str, Any]:
+def look(path: str, leave_out: str, marker: str = "") -> dict[str, Any]:
     """Return ``kind`` (``directory``, ``file`` for anything else, ``missing``), ``files`` (path, size) and ``skipped``
-    (path, reason). The directory ``leave_out``, without links, is not entered."""
+    (path, reason). The directory ``leave_out``, without links, is not entered, nor those below with a file
+    ``marker``."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -47,7 +48,10 @@ def look(path: str, leave_out: str) -> dict[str, Any]:
     def add_skipped(where: Path, why: str) -> None:
         skipped.append((str(where), why))
 
-    for file in walk_files(Path(path), add_skipped, lambda where: os.path.realpath(where) == leave_out):
+    def is_excluded(where: Path) -> bool:
+        return os.path.realpath(where) == leave_out or bool(marker and (where / marker).exists())
+
+    for file in walk_files(Path(path), add_skipped, is_excluded):
         _advance_progress()
         try:
             files.append((str(file), file.stat().st_size))

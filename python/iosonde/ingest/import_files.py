@@ -34,7 +34,7 @@ from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
 from iosonde.store import Store
 from iosonde.store.added_factors import AddedFactors
-from iosonde.store.files import Disk
+from iosonde.store.files import MARKER, Disk
 
 from .paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
 from .related_files import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
@@ -360,7 +360,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
     for name in names:
         path = Path(name)
         try:
-            listing = inspect_path(path, store.resolve())
+            listing = inspect_path(path, store.resolve(), MARKER)
         except (IosondeError, OSError) as error:
             candidates[path] = CandidateFile(
                 path, path, 0, damage=_format_reason(error, name), is_explicit=True, place=path, fault=_is_fault(error)

@@ -3,7 +3,7 @@ the parts of paths that tell files of one setting apart."""
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
@@ -12,10 +12,12 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import is_setting_name
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import FactorValue
+from iosonde.core.words import shorten_list
 from iosonde.store import Store
 from iosonde.store.added_factors import AddedDocument, AddedFactor
 
 from .path_candidates import (
+    NUMBERED,
     UNIQUE,
     PathRepetitions,
     PlacedRun,
@@ -24,7 +26,7 @@ from .path_candidates import (
 )
 from .path_parts import read_parts
 
-__all__ = ["UNIQUE", "StoredPaths", "apply_paths", "factor_to_json", "name_and_drop"]
+__all__ = ["StoredPaths", "apply_paths", "factor_to_json", "name_and_drop"]
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -43,6 +45,23 @@ class StoredPaths:
     dropped: tuple[str, ...] = ()
     pending: tuple[AddedFactor, ...] = ()
 
+    @property
+    def factor_sentences(self) -> tuple[str, ...]:
+        """Return a sentence on each candidate."""
+        return tuple(
+            _describe_difference(factor.part, factor.levels.values(), f"factor {factor.name}")
+            for factor in self.candidates
+        )
+
+    @property
+    def repetition_sentences(self) -> tuple[str, ...]:
+        """Return a sentence on each part that tells repetitions apart."""
+        rules = {UNIQUE: "one file each", NUMBERED: "numbers or dates"}
+        return tuple(
+            _describe_difference(entry.part, entry.levels, f"{rules[entry.rule]}, so repetitions")
+            for entry in self.repetitions
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return these keys of ``iosonde import --json``."""
         return {
@@ -52,6 +71,10 @@ class StoredPaths:
             ],
             "factors_added": {"runs": self.n_changed, "names": list(self.changed)},
         }
+
+
+def _describe_difference(part: str, levels: Iterable[FactorValue], what: str) -> str:
+    return f"files of one setting differ in {part} ({shorten_list(levels)}): {what}"
 
 
 def factor_to_json(factor: AddedFactor) -> dict[str, Any]:

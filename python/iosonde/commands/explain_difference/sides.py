@@ -12,10 +12,10 @@ from iosonde.commands.show.as_tool import (
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
-from iosonde.data.tool_file import read_text
 from iosonde.foreign.guarded import detect_path_kind, forget_silence
 from iosonde.importers import understand
 from iosonde.importers.runs import build_runs
+from iosonde.ingest.temporary_stores import read_text
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import FIRST_DONE, LAST_DONE, PARTS, Clock, Work, compute_rate
 from iosonde.stats.definitions.difference import Side

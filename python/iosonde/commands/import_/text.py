@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
 from iosonde.core.message import spell
-from iosonde.core.words import format_count, join_names, shorten_list
+from iosonde.core.words import format_count, join_names
 from iosonde.ingest.import_files import FileOutcome, Imported
-from iosonde.ingest.stored_paths import UNIQUE, StoredPaths
+from iosonde.ingest.stored_paths import StoredPaths
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20
@@ -44,17 +44,14 @@ def _format_paths(paths: StoredPaths, store: str) -> Iterator[str]:
     if paths.changed:
         runs = format_count(paths.n_changed, "run")
         yield from wrapped(f"{runs} stored before received {join_names(paths.changed)} from the paths", "  ")
-    for factor in paths.candidates:
-        levels = shorten_list(factor.levels.values())
-        yield from wrapped(f"files of one setting differ in {factor.part} ({levels}): factor {factor.name}", "  ")
+    for sentence in paths.factor_sentences:
+        yield from wrapped(sentence, "  ")
     if paths.candidates:
         name = paths.candidates[0].name
         yield from wrapped(f"'{command} {name}=NAME' names it", "    ", "  ")
         yield from wrapped(f"'{command} {spell.drop:{name}}' pools its levels", "    ", "  ")
-    for entry in paths.repetitions:
-        levels = shorten_list(entry.levels)
-        rule = "one file each" if entry.rule == UNIQUE else "numbers or dates"
-        yield from wrapped(f"files of one setting differ in {entry.part} ({levels}): {rule}, so repetitions", "  ")
+    for entry, sentence in zip(paths.repetitions, paths.repetition_sentences, strict=True):
+        yield from wrapped(sentence, "  ")
         yield from wrapped(f"'{command} {entry.part}=NAME' makes it a factor", "    ", "  ")
 
 

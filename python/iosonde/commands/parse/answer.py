@@ -7,11 +7,11 @@ from typing import Any, BinaryIO
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.tool_file import read_text
 from iosonde.importers import Text, Understood, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 from iosonde.importers.registry import build_no_result_error
+from iosonde.ingest.temporary_stores import read_text
 
 
 @dataclass(frozen=True)

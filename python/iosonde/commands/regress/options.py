@@ -26,10 +26,11 @@ class RegressOptions(DataOptions):
     """Options of ``iosonde regress``."""
 
     data: Data = Data(
-        "DATA",
-        "A store, a table (.csv, .xlsx, .parquet) or a tool's output; in Python also a table in memory, or a dict as "
-        "`sums`.",
+        "DATA…",
+        "A store, a table (.csv, .xlsx, .parquet), a tool's outputs or their directory; in Python also a table in "
+        "memory, or a dict as `sums`.",
         is_argument=True,
+        is_repeatable=True,
     )
     response: Names[NameList] = Names(
         "Y,…",

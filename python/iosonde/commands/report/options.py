@@ -71,7 +71,7 @@ class ReportOptions(DataOptions):
         name, experiment = (str(data), None) if is_path else (data.name, data.experiment)
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
-            query = replace(query, again=())
+            query = replace(query, again=(), part=data.store)
         return Report(report(query, build_opener(data, self.roles)), Path(self.output))
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
