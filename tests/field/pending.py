@@ -30,4 +30,6 @@ PENDING: dict[str, Grade] = {
     "rook-8120": WRONG,
     "longhorn-10601": WRONG,
     "juicefs-6255": WRONG,
+    "archive-fio-head-last": WRONG,
+    "archive-md-real-io-2016": WRONG,
 }
