@@ -14,6 +14,7 @@ QUESTIONS = read_questions()
 MOST_COMMANDS = 2  # that somebody with a pasted output types
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS, ids=[question.id for question in QUESTIONS])
 def test_public_question_is_answered(question: Question, tmp_path: Path):
     exits, answers = ask(question, tmp_path)
