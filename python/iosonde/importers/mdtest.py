@@ -124,7 +124,10 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
     elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
         run = _begin_run(runs, state, at)
         run.version = match.group(1)
-        run.factors |= {"nodes": int(match.group(3)[:9]), "ranks": int(match.group(2)[:9])}
+        ranks, nodes = int(match.group(2)[:9]), int(match.group(3)[:9])
+        run.factors |= {"nodes": nodes, "ranks": ranks}
+        if nodes and ranks % nodes == 0:
+            run.factors["ranks_per_node"] = ranks // nodes
     elif run is not None:
         _read_setting(run, at, stripped)
 
