@@ -42,8 +42,8 @@ class AbsoluteLimit:
 
     def select_names(self, names: list[Name]) -> list[Name]:
         """Return the names (operation, metric, unit) that the condition is about."""
-        wanted = self.metric.lower()
-        exact = [name for name in names if wanted in (name[1].lower(), f"{name[0]} {name[1]}".strip().lower())]
+        query = self.metric.lower()
+        exact = [name for name in names if query in (name[1].lower(), f"{name[0]} {name[1]}".strip().lower())]
         return exact or select_names_in_query(names, self.metric)
 
     def convert_bound(self, unit: str) -> float | None:
@@ -73,9 +73,9 @@ class AbsoluteLimit:
         """Return the values of a side in brackets with their interval; '' without one."""
         if value is None or value.value is None or value.low is None or value.high is None:
             return ""
-        scale, shown = choose_human_scale(value.value, unit)
+        scale, scaled_unit = choose_human_scale(value.value, unit)
         mean, low, high = (format_significant(number / scale) for number in (value.value, value.low, value.high))
-        return f" ({side}: {mean}, {low} to {high} {shown}".rstrip() + ")"
+        return f" ({side}: {mean}, {low} to {high} {scaled_unit}".rstrip() + ")"
 
 
 def parse_limit(text: str) -> AbsoluteLimit | None:

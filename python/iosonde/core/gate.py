@@ -414,7 +414,7 @@ class GateVerdict:
         factor = row.describe_factor("up to", row.at_most)
         sides = {row.item.sides for row in passing}
         if isinstance(condition, AbsoluteLimit):
-            return self._describe_kept_limit(condition, row, len(passing), others)
+            return self._describe_passed_limit(condition, row, len(passing), others)
         most = f"; at most {format_percent(row.at_most)} {condition.word}{factor}{which}" if row.at_most > 0 else ""
         is_of_two = len(sides) == 1 and not others
         metrics = "any gated metric" if len(passing) > 1 else row.item.name
@@ -428,7 +428,7 @@ class GateVerdict:
             at_most=row.at_most,
         )
 
-    def _describe_kept_limit(self, condition: AbsoluteLimit, row: GateRow, n_passing: int, others: bool) -> str:
+    def _describe_passed_limit(self, condition: AbsoluteLimit, row: GateRow, n_passing: int, others: bool) -> str:
         """Describe the mean of B that is nearest to a limit."""
         metrics = f"no {condition.metric}" if n_passing > 1 else row.item.name
         relation = "above" if condition.is_upper else "below"
