@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
@@ -90,3 +91,52 @@ def test_two_stores_meet_where_both_lack_the_option(tmp_path: Path) -> None:
     plain, both = write_store(tmp_path, "plain", []), write_store(tmp_path, "both", [], ["-e"])
     (item,) = iosonde.compare(plain, b=both).answer.items
     assert item.comparison.ratio.value == pytest.approx(1, rel=0.02)
+
+
+def write_fio(path: Path, rates: Sequence[float], *options: dict[str, str]) -> None:
+    """Write fio's JSON with one job for each set of options."""
+    jobs = [
+        {
+            "jobname": f"j{number}",
+            "groupid": number,
+            "error": 0,
+            "job options": {"rw": "write", "bs": "4k", **own},
+            "write": {
+                "io_bytes": int(rate * 2),
+                "bw_bytes": rate,
+                "iops": rate / 4096,
+                "runtime": 2000,
+                "total_ios": int(rate / 2048),
+            },
+        }
+        for number, (rate, own) in enumerate(zip(rates, options, strict=True))
+    ]
+    path.write_text(json.dumps({"fio version": "fio-3.33", "time": f"x {path.stem}", "jobs": jobs}, indent=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "other"),
+    [("fsync", "fsync_every", 0), ("iodepth", "io_depth", 1), ("runtime", "runtime", "not given")],
+)
+def test_fio_lists_all_options_so_that_an_absent_one_is_a_level(
+    tmp_path: Path, name: str, factor: str, other: int | str
+) -> None:
+    noise = random.Random(name)
+    for number in range(6):
+        for place, options in enumerate(({}, {name: "4"})):
+            rate = (2 - place) * 4096 * (10_000 + noise.randrange(100))
+            write_fio(tmp_path / f"{number}-{place}.json", [rate], options)
+    store = str(tmp_path / "store")
+    iosonde.import_files([str(path) for path in sorted(tmp_path.glob("*.json"))], store=store)
+    ranking = iosonde.rank(store, metric="bandwidth").answer.rankings[0]
+    assert [row.name for row in ranking.factors] == [factor]
+    assert ranking.factors[0].share.value > 0.9
+    (item,) = iosonde.compare(store, factor, metric="bandwidth").answer.items[:1]
+    assert {item.comparison.a.name, item.comparison.b.name} == {str(other), "4"}
+
+
+@pytest.mark.parametrize("absent", [{"facts": {}}, {"factors": {"tool": "fio", "fsync_every": 0}}])
+def test_options_that_fio_does_not_list_are_unknown(absent: dict[str, dict[str, object]]) -> None:
+    facts = {"import": {}, "states_all_options": True}
+    runs = [{"factors": {"tool": "fio"}, "facts": facts, **absent}, {"factors": {"tool": "fio", "fsync_every": 1}}]
+    assert list_default_settings(map(StoredRun, runs)) == [{}, {}]
