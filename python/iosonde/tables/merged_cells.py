@@ -33,8 +33,8 @@ def _is_written_once(keys: Sequence[tuple[str, ...]]) -> bool:
     """Return whether the first row of each block has all of its ``keys``, which no other block has, and the other rows
     have none."""
     written = [key for key in keys if any(key)]
-    is_whole = bool(keys) and any(keys[0]) and all(map(all, written))
-    return is_whole and 1 < len(written) == len(set(written)) <= len(keys) / 2
+    has_all_keys = bool(keys) and any(keys[0]) and all(map(all, written))
+    return has_all_keys and 1 < len(written) == len(set(written)) <= len(keys) / 2
 
 
 def _is_merged(columns: Sequence[Sequence[str]]) -> bool:
