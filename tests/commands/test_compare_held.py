@@ -113,3 +113,13 @@ def test_other_commands_claim_nothing_that_a_covariate_or_a_day_hides(command, t
         answer = command(data, **options).answer
         assert column in answer.sentence
         assert {verdict.state for verdict in answer.verdicts} == {VerdictState.INCONCLUSIVE}
+
+
+def test_hosts_of_each_side_are_offered_as_repetitions_and_more_trials_are_not_advised(tmp_path):
+    path = tmp_path / "t.csv"
+    values = [100, 104, 96, 101, 103, 99, 97, 105]
+    rows = [f"{fs},{fs}{host},{value + 3 * host}" for fs in "ab" for host in range(3) for value in values]
+    path.write_text("\n".join(["fs,host,mib_s", *rows]))
+    answer = iosonde.compare(str(path), "fs").answer
+    assert any("'host': 'repetition'" in str(warning) for warning in answer.warnings)
+    assert answer.items[0].comparison.n_needed is None

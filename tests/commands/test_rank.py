@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import iosonde
 from messages import raises
 from rank_sample import rows
 from sample_store import main as make_store
@@ -169,3 +171,33 @@ def test_what_is_wrong_is_said(words, code, runs, tmp_path):
     given = [{"RUNS": runs, "LINE": str(line)}.get(word, word) for word in words]
     with raises(code):
         CliRunner().invoke(command, given, catch_exceptions=False)
+
+
+def test_numbers_that_vary_freely_beside_one_rate_are_its_factors(tmp_path):
+    random = np.random.default_rng(3)
+    rows = [(x, y, 50 + 3 * x + random.normal(0, 5)) for x, y in random.uniform(1, 60, (60, 2))]
+    path = tmp_path / "t.csv"
+    path.write_text("clients,processes,mb_s\n" + "\n".join(f"{a:.2f},{b:.2f},{c:.2f}" for a, b, c in rows))
+    (ranking,) = iosonde.rank(str(path)).answer.rankings
+    assert ranking.response == "mb_s" and {factor.name for factor in ranking.factors} == {"clients", "processes"}
+    (named,) = iosonde.rank(str(path), response="mb_s").answer.rankings
+    assert named.to_json()["factors"] == ranking.to_json()["factors"]
+
+
+def test_a_load_that_was_not_chosen_is_no_result(tmp_path):
+    random = np.random.default_rng(3)
+    path = tmp_path / "t.csv"
+    rows = [f"{fs},{random.uniform(1, 9):.3f},{random.normal(100, 2):.2f}" for fs in "ab" for _ in range(8)]
+    path.write_text("\n".join(["fs,background_load,mib_s", *rows]))
+    assert [ranking.response for ranking in iosonde.rank(str(path)).answer.rankings] == ["mib_s"]
+
+
+def test_the_first_sentence_of_a_summary_names_an_interaction_that_is_the_larger_part(tmp_path):
+    random = np.random.default_rng(3)
+    path = tmp_path / "t.csv"
+    means = {("a", 1): 100, ("a", 8): 400, ("b", 1): 400, ("b", 8): 150}
+    rows = [f"{fs},{n},{random.normal(mean, 3):.2f}" for (fs, n), mean in means.items() for _ in range(6)]
+    path.write_text("\n".join(["fs,n,mib_s", *rows]))
+    (story,) = iosonde.summary(str(path)).answer.overview.stories
+    assert story.effects.interaction > 0.5
+    assert "is interaction" in iosonde.summary(str(path)).answer.overview.sentence

@@ -460,3 +460,18 @@ def test_levels_wider_than_a_terminal_are_broken_above_their_cells(tmp_path):
     table = invoke(str(path), "--response", "rate", "--by", "system,mode", "--all").partition("\n~ ")[0]
     assert max(map(len, table.splitlines())) < 80
     assert all(f"{'x' * 150}{n}" in table.replace("\n", "") for n in range(3))
+
+
+def test_effects_on_a_logarithm_are_ratios_of_what_it_is_of(tmp_path):
+    noise = np.random.default_rng(4)
+    lines = ["fs,n,mib_s"]
+    for n in (1, 16, 256):
+        for fs, factor in (("a", 1.0), ("b", 1.05)):
+            lines += [f"{fs},{n},{40 * n * factor * np.exp(noise.normal(0, 0.01))}" for _ in range(6)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    summary = summary_of(open_data(str(path)), ResponseQuery(("log(mib_s)",), ("fs", "n")))
+    (effects,) = [story.effects for story in summary.overview.stories]
+    assert {effect.name for effect in effects.significant} == {"fs", "n"} and not effects.negligible
+    widest = max((row.mean.high - row.mean.low) / 2 for row in summary.overview.rows)
+    assert f"± {100 * np.expm1(widest):.2g} %" in summary.overview.sentence

@@ -283,6 +283,32 @@ def test_what_spreadsheets_add_to_rows_is_left_out_with_a_warning(tmp_path, text
     assert codes(table.warnings) == ([code] if code else [])
 
 
+MERGED = "fs,n,run,MBps\na,1,1,1\n,,2,2\n{0}a,8,1,3\n,,2,4\n{0}b,1,1,5\n,,2,6\n{0}b,8,1,7\n,,2,8\n"
+
+
+@pytest.mark.parametrize("between", ["", ",,mean,1.5\n,,stdev,0.7\n", "average,,,1.5\n"])
+def test_all_keys_of_a_block_may_stand_in_its_first_row_only(tmp_path, between):
+    table = open_data(write(tmp_path, "t.csv", MERGED.format(between))).table
+    assert columns(table) == {
+        "fs": [*"aaaabbbb"],
+        "n": [1, 1, 8, 8, 1, 1, 8, 8],
+        "run": [1, 2] * 4,
+        "MBps": [1, 2, 3, 4, 5, 6, 7, 8],
+    }
+    assert codes(table.warnings) == ["merged-cells", *(["summary-rows"] if between else [])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fs,n,MBps\na,1,1\n,,2\na,1,3\n,,4\n",  # a block twice: which rows belong together is unknown
+        "fs,n,MBps\n,,2\na,1,1\nb,1,3\n,,4\n",
+    ],
+)
+def test_blank_keys_that_may_not_belong_to_those_above_stay_blank(tmp_path, text):
+    assert "merged-cells" not in codes(open_data(write(tmp_path, "t.csv", text)).table.warnings)
+
+
 def test_a_mean_above_merged_trials_leaves_them_their_settings(tmp_path):
     text = "fs,run,MBps\na,mean,1.5\n,1,1\n,2,2\nb,mean,2.5\n,1,2\n,2,3\n"
     table = open_data(write(tmp_path, "t.csv", text)).table

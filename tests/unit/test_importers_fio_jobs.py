@@ -69,6 +69,18 @@ def test_jobs_are_settings_of_one_file_with_operations_of_plain_names():
     assert codes(parsed).count("concurrent-jobs") == 1
 
 
+@pytest.mark.parametrize(("option", "setting"), [("fsync", "fsync_every"), ("end_fsync", "end_fsync")])
+def test_a_job_without_an_option_that_another_sets_has_fios_default(option, setting):
+    _, runs = read([entry("a", 0, 100, rw="read"), entry("b", 1, 10, rw="read", **{option: "1"})])
+    assert [run.factors[setting] for run in runs] == [0, 1]
+
+
+@pytest.mark.parametrize(("more", "is_stated"), [({}, True), ({"buffered": "0"}, False), ({"bssplit": "4k/50"}, False)])
+def test_all_options_are_stated_unless_one_sets_what_another_does(more, is_stated):
+    parsed, _ = read([entry("a", 0, 100, rw="write", write=True, **more)])
+    assert parsed.facts.get("states_all_options", False) is is_stated
+
+
 def test_one_job_is_no_factor():
     parsed, (run,) = read(FILE[:1])
     assert "job" not in run.factors

@@ -15,7 +15,7 @@ from iosonde.core.verdict import UncheckedClaim, VerdictState
 from iosonde.stats.assumptions import holds, list_doubts
 from iosonde.stats.assumptions.required import REQUIRED
 from iosonde.stats.checks.s311_shared_bring_ups import build_finding, find_shared_factors
-from iosonde.stats.overview import words
+from iosonde.stats.estimate import precision
 from iosonde.stats.overview.types import (
     Efficiency,
     Overview,
@@ -191,7 +191,7 @@ def test_an_overview_collects_its_parts():
     ],
 )
 def test_half_of_an_interval_is_relative_to_its_value(low, value, high, width):
-    assert words.compute_relative_half_width(Estimate(value, low, high, 0.95, 3)) == width
+    assert precision.compute_relative_half_width(Estimate(value, low, high, 0.95, 3)) == width
 
 
 def test_factors_set_once_for_several_trials_are_found_with_their_bring_ups():

@@ -249,6 +249,29 @@ def test_an_open_condition_needs_as_many_pairs_as_exclude_its_limit():
     assert made.n_needed() == math.ceil((critical * NOISE.std(ddof=1) / apart) ** 2)
 
 
+@pytest.mark.parametrize(
+    ("limit", "is_decided"), [("seconds>15s", True), ("seconds>20s", False), ("seconds>99s", True)]
+)
+def test_an_absolute_limit_ends_the_pairs_when_the_mean_of_b_is_clear_of_it(limit, is_decided):
+    rule = PairRule("v", "old", "new", "", 0.02, 0.95, 20, fail_if=(limit,))
+    (made,) = judge_pairs(runs(), rule)
+    logs = np.log(2 * OLD) + NOISE
+    half = sequential.compute_critical_t(7, 0.95, 20) * logs.std(ddof=1) / math.sqrt(7)
+    value = made.value_at(None)
+    assert (value.value, value.high) == pytest.approx(np.exp([logs.mean(), logs.mean() + half]))
+    assert made.is_decided == is_decided and bool(made.untold) != is_decided
+    if not is_decided:
+        apart = abs(logs.mean() - math.log(20))
+        critical = sequential.compute_critical_t(20, 0.95, 20)
+        assert made.n_needed() == math.ceil((critical * logs.std(ddof=1) / apart) ** 2)
+
+
+def test_a_limit_of_another_metric_ends_no_pairs():
+    rule = PairRule("v", "old", "new", "", 0.02, 0.95, 20, fail_if=("rate<5", "seconds<5GiB/s"))
+    (made,) = judge_pairs(runs(), rule)
+    assert made.limits == ()
+
+
 def test_the_factors_of_cells_vary_and_do_not_separate_the_sides():
     levels = {"v": ("old", "new"), "nodes": (1, 2), "size": (4,), "fs": ("x", "y")}
     factors = [Factor(name, levels=each) for name, each in levels.items()]

@@ -194,8 +194,8 @@ def test_agrees_with_statsmodels(robust):
     assert [c.p for c in made.fit.coefficients()] == pytest.approx(other.pvalues)
     assert [(c.low, c.high) for c in made.fit.coefficients()] == [pytest.approx(row) for row in other.conf_int(0.1)]
     assert (made.fit.r2, made.fit.adjusted_r2) == pytest.approx((other.rsquared, other.rsquared_adj))
+    assert (made.fit.f, made.fit.f_p) == pytest.approx((float(other.fvalue), float(other.f_pvalue)))
     if not robust:
-        assert (made.fit.f, made.fit.f_p) == pytest.approx((other.fvalue, other.f_pvalue))
         point = np.array([[1, 2, 0.5, *[float(n == "fs[nfs]") for n in made.fit.names[3:5]], 1.0]])
         frame = other.get_prediction(point).summary_frame(0.1)
         p = made.points[0].prediction
@@ -231,11 +231,12 @@ def test_hard_numbers_keep_their_digits():
 def test_transforms_levels_and_interactions_are_named_as_written():
     rng = np.random.default_rng(3)
     table = grid(rng)
-    made = regress(table, "y", ["sqrt(a)", "fs", "fs:b"], 0.95)
+    made = regress(table, "y", ["sqrt(a)", "b", "fs", "fs:b"], 0.95)
     fs = table.column("fs").codes()[1]
     assert made.fit.names == (
         "intercept",
         "sqrt(a)",
+        "b",
         f"fs[{fs[1]}]",
         f"fs[{fs[2]}]",
         f"fs[{fs[1]}]:b",
@@ -483,3 +484,28 @@ def test_only_the_coefficients_of_the_row_rest_on_it():
     table = build_table({"fs": levels, "y": np.random.default_rng(1).normal(10, 1, 11).tolist()})
     made = regress(table, "y", ["fs"], 0.95)
     assert made.find_deciding_row("fs[c]") and not made.find_deciding_row("fs[b]")
+
+
+def crossed() -> Table:
+    rng = np.random.default_rng(5)
+    rows = [(fs, net, x) for fs in "ab" for net in "uvw" for x in (1.0, 2.0, 3.0, 4.0)]
+    fs, net, x = (list(column) for column in zip(*rows, strict=True))
+    means = [(fs == "b") * (2 + "uvw".index(net)) + x for fs, net, x in rows]
+    return build_table({"fs": fs, "net": net, "x": x, "y": (np.array(means) + rng.normal(size=24)).tolist()})
+
+
+@pytest.mark.parametrize("on", [["fs*net"], ["fs", "net", "fs:net"], ["fs", "fs*net"], ["fs:net"]])
+def test_a_product_has_its_main_effects_and_an_interaction_of_levels_too(on):
+    table = crossed()
+    made = regress(table, "y", on, 0.95)
+    cells = [np.mean(table.numbers("y")[at]) for _, at in table.groups(["fs", "net"])]
+    fitted = made.model.fit.x @ [coefficient.estimate for coefficient in made.fit.coefficients()]
+    assert sorted(set(np.round(fitted, 9))) == pytest.approx(sorted(cells))
+    assert [getattr(warning, "code", "") for warning in made.warnings] == ["main-effects-added"] * (on == ["fs:net"])
+
+
+def test_a_product_of_numbers_is_what_it_says():
+    rng = np.random.default_rng(6)
+    table = build_table({name: rng.uniform(1, 2, 20).tolist() for name in ("x", "z", "y")})
+    made = regress(table, "y", ["x:z"], 0.95)
+    assert made.terms == ("x:z",) and made.warnings == ()

@@ -8,6 +8,7 @@ from typing import Any
 
 from .types import FactorValue
 
+BELOW_ZERO = "below-zero"  # the code of a table's warning about rates and times below 0 (S138)
 CONTRADICTIONS = "contradictions"  # in the facts of a run, and in the entry of a phase
 
 

@@ -1,4 +1,4 @@
-"""``--fail-if 'slower>5%'``: conditions that make a comparison fail an unattended program."""
+"""``--fail-if 'slower>5%'``, ``'p99>5ms'``: conditions that make a comparison fail an unattended program."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .absolute_limit import AbsoluteLimit, parse_limit
+from .deciding import Name
 from .errors import DataError, InputError
 from .message import Message
-from .metrics import describe_change
+from .metrics import build_metric, describe_change
 from .types import Estimate, Metric
 from .units import format_percent, format_ratio
 from .verdict import UncheckedClaim, VerdictState
 
 DIFFERENT = "different"
 WORDS = ("faster", "slower", "more", "less", DIFFERENT)
-_EXAMPLE = "write it like 'slower>5%' or 'more>10%'"
+_EXAMPLE = "write it like 'slower>5%' or 'more>10%', or with a metric and a unit, as 'p99>5ms' or 'bandwidth<2GiB/s'"
 _CONDITION = re.compile(rf"^\s*({'|'.join(WORDS)})\s*>\s*(\d+(?:\.\d+)?)\s*(%?)\s*$")
 
 
@@ -32,12 +34,17 @@ class GatedComparison(Protocol):
         """Return the ratio with an interval at another level."""
         ...
 
+    def value_at(self, level: float | None) -> Estimate | None:
+        """Return the mean of B with an interval at a level, by default that which passes."""
+        ...
+
 
 @dataclass(frozen=True)
 class GateItem:
     """A comparison to be gated, with its name and sides. Comparisons of one ``family`` share the error of ``level``.
-    ``doubtful``: its interval is unreliable because an assumption fails. ``same_as`` names another comparison of the
-    same evidence, such as the bandwidth of a rate: the two count once in their family."""
+    ``doubtful``: its intervals are unreliable because an assumption fails; ``is_separable``: no other column explains
+    the difference as well. ``same_as`` names another comparison of the same evidence, such as the bandwidth of a rate:
+    the two count once in their family. ``operation``: that of the metric, '' in a table."""
 
     name: str
     comparison: GatedComparison
@@ -47,6 +54,13 @@ class GateItem:
     family: str = ""
     doubtful: bool = False
     same_as: str = ""
+    is_separable: bool = True
+    operation: str = ""
+
+    @property
+    def full_name(self) -> Name:
+        """Operation, metric and unit."""
+        return self.operation, self.metric.name, self.metric.unit
 
 
 @dataclass(frozen=True)
@@ -105,27 +119,71 @@ class Threshold:
         return f"{no} is {self.word} than {share}"
 
 
+Condition = Threshold | AbsoluteLimit
+
+
+def select_concerned(condition: Condition, items: Sequence[GateItem]) -> list[GateItem]:
+    """Return the comparisons that a condition is about."""
+    if isinstance(condition, Threshold):
+        return [item for item in items if condition.concerns(item.metric)]
+    names = set(condition.select_names([item.full_name for item in items]))
+    return [item for item in items if item.full_name in names]
+
+
+def has_applicable_limit(condition: Condition, name: Name) -> bool:
+    """Return whether a condition can be tested with the numbers of this operation, metric and unit."""
+    if isinstance(condition, Threshold):
+        return condition.concerns(build_metric(*name[1:]))
+    return bool(condition.select_names([name])) and condition.convert_bound(name[2]) is not None
+
+
+def _test(condition: Condition, item: GateItem, level: float | None = None) -> bool | None:
+    """Return whether a condition holds by the interval of a level, or of the one that passes; None if inconclusive."""
+    comparison = item.comparison
+    if item.doubtful:
+        return None
+    if isinstance(condition, AbsoluteLimit):
+        return condition.holds(comparison.value_at(level), item.metric.unit)
+    ratio = comparison.gated_ratio if level is None else comparison.ratio_at(level)
+    return condition.holds(ratio if item.is_separable else None, item.metric)
+
+
 @dataclass(frozen=True)
 class GateRow:
     """The result of one condition for one comparison. ``holds`` is None if inconclusive. ``family`` counts the tests
     that share its error."""
 
-    condition: Threshold
+    condition: Condition
     item: GateItem
     holds: bool | None
     family: int
 
     @property
+    def estimate(self) -> Estimate | None:
+        """The estimate that the condition tests: a ratio, or the mean of B."""
+        comparison = self.item.comparison
+        return comparison.value_at(None) if isinstance(self.condition, AbsoluteLimit) else comparison.gated_ratio
+
+    @property
     def at_most(self) -> float:
-        """Largest share that the interval allows in the tested direction."""
-        ends = self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
-        return max((high for _, high in ends), default=1.0) - 1
+        """Largest share that the interval allows in the tested direction; of a limit, beyond it: below 0 if it
+        passes."""
+        if not isinstance(self.condition, AbsoluteLimit):
+            ends = self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
+            return max((high for _, high in ends), default=1.0) - 1
+        value, bound = self.estimate, self.condition.convert_bound(self.item.metric.unit)
+        far = None if value is None else value.high if self.condition.is_upper else value.low
+        share = 0.0 if far is None or not bound else far / bound - 1
+        return share if self.condition.is_upper else -share
 
     def describe_factor(self, relation: str, share: float) -> str:
-        """Describe the change factor 1 + ``share`` in brackets where it is not the ratio B ÷ A, else ''."""
+        """Describe the change factor 1 + ``share`` in brackets where it is not the ratio B ÷ A, else ''; of a limit
+        the mean of B."""
+        a, b = self.item.sides
+        if isinstance(self.condition, AbsoluteLimit):
+            return self.condition.describe_value(b, self.estimate, self.item.metric.unit)
         if not self.condition.is_inverted(self.item.metric):
             return ""
-        a, b = self.item.sides
         return f" ({a} ÷ {b} {relation} {format_ratio(1 + share)})"
 
     def describe(self, code: str, words: str) -> str:
@@ -135,7 +193,7 @@ class GateRow:
             f"{words}: {{comparison}}: {{condition}}{{factor}}",
             comparison=self.item.name,
             condition=str(self.condition),
-            factor=self.describe_factor("over", self.condition.share),
+            factor=self.describe_factor("over", getattr(self.condition, "share", 0.0)),
         )
 
     def claim(self) -> UncheckedClaim:
@@ -147,7 +205,7 @@ class GateRow:
             self.item.sides,
             states[self.holds],
             claim=str(self.condition),
-            estimate=self.item.comparison.gated_ratio,
+            estimate=self.estimate,
             family=self.family,
         )
 
@@ -156,7 +214,7 @@ class GateRow:
 class Gate:
     """The ``conditions``, each of which is a problem if it holds; with ``strict``, also if it is inconclusive."""
 
-    conditions: tuple[Threshold, ...]
+    conditions: tuple[Condition, ...]
     strict: bool = False
 
     def judge(
@@ -165,12 +223,16 @@ class Gate:
         """Judge comparisons. ``not_gated`` has (comparison, reason) of those that are exempt. Raises DataError if a
         condition applies to no comparison, unless the gate was ``sealed`` before the data existed: then it is
         inconclusive."""
-        tests: list[tuple[Threshold, GateItem]] = []
+        tests: list[Test] = []
         untold: list[tuple[str, str]] = []
         for condition in self.conditions:
-            concerned = [item for item in items if condition.concerns(item.metric)]
-            if not concerned and sealed:
+            concerned = select_concerned(condition, items)
+            error = _find_limit_error(condition, items, concerned)
+            if sealed and (error or not concerned):
                 untold.append((str(condition), Message("no-metric", "it applies to no deciding metric")))
+                concerned = []
+            elif error:
+                raise error
             elif not concerned:
                 raise DataError(
                     "condition-not-applicable",
@@ -181,7 +243,8 @@ class Gate:
                 )
             tests += [(condition, item) for item in concerned]
         gated = {item.name for _, item in tests}
-        why = Message("no-better-direction", "neither a rate nor a time")
+        is_absolute = all(isinstance(condition, AbsoluteLimit) for condition in self.conditions)
+        why = Message("no-better-direction", "without a limit" if is_absolute else "neither a rate nor a time")
         others = [(item.name, why) for item in items if item.name not in gated]
         return GateVerdict(self, tuple(_build_rows(tests)), tuple(untold), (*others, *not_gated))
 
@@ -190,7 +253,40 @@ class Gate:
         return GateVerdict(self, (), tuple((str(condition), name) for condition in self.conditions), nothing=True)
 
 
-Test = tuple[Threshold, GateItem]
+Test = tuple[Condition, GateItem]
+
+
+def _find_limit_error(
+    condition: Condition, items: Sequence[GateItem], concerned: Sequence[GateItem]
+) -> DataError | None:
+    """Return why an absolute limit applies to nothing, or has another unit than the values; None if it does neither."""
+    if isinstance(condition, Threshold):
+        return None
+    if not concerned:
+        names = dict.fromkeys(" ".join(part for part in item.full_name[:2] if part) for item in items)
+        return DataError(
+            "condition-not-applicable",
+            "'{condition}' applies to none of the {n_comparisons} comparisons",
+            "compared: {names}; {spell.metric} or {spell.response} adds others",
+            condition=condition,
+            n_comparisons=len(items),
+            names=", ".join(names),
+        )
+    other = next((item for item in concerned if condition.convert_bound(item.metric.unit) is None), None)
+    if other is None:
+        return None
+    return DataError(
+        "unit-mismatch",
+        "'{condition}': {metric} is in {unit}",
+        "give the limit with a unit of that kind: {example}",
+        condition=condition,
+        metric=other.name,
+        unit=other.metric.unit or "no unit",
+        example=_UNIT_EXAMPLES.get(other.metric.unit, f"5{other.metric.unit}"),
+    )
+
+
+_UNIT_EXAMPLES = {"bytes/s": "2GiB/s", "s": "5ms", "bytes": "64KiB", "operations/s": "20k"}
 
 
 def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
@@ -228,9 +324,7 @@ def _iter_met(tests: Sequence[Test], family: Sequence[int], repeated: Mapping[in
 
 def _fails_to_hold(test: Test) -> bool | None:
     """Return False if the interval lies within the limit, else None."""
-    condition, item = test
-    is_unmet = not item.doubtful and condition.holds(item.comparison.gated_ratio, item.metric) is False
-    return False if is_unmet else None
+    return False if _test(*test) is False else None
 
 
 def _iter_significant_by_holm(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
@@ -245,9 +339,9 @@ def _iter_significant_by_holm(tests: Sequence[Test], family: Sequence[int]) -> I
         remaining = [place for place in remaining if place not in now]
 
 
-def _is_significant_among(many: int, condition: Threshold, item: GateItem) -> bool:
+def _is_significant_among(many: int, condition: Condition, item: GateItem) -> bool:
     """Return whether the condition holds by an interval that shares its error among ``many`` tests."""
-    return bool(condition.holds(item.comparison.ratio_at(1 - (1 - item.level) / many), item.metric))
+    return bool(_test(condition, item, 1 - (1 - item.level) / many))
 
 
 @dataclass(frozen=True)
@@ -309,17 +403,19 @@ class GateVerdict:
         )
         return (*sentences, *not_gated)
 
-    def _select_passing(self, condition: Threshold) -> list[GateRow]:
+    def _select_passing(self, condition: Condition) -> list[GateRow]:
         return [row for row in self.rows if row.condition == condition and row.holds is False]
 
-    def _describe_pass(self, condition: Threshold, others: bool) -> str:
+    def _describe_pass(self, condition: Condition, others: bool) -> str:
         """Describe the largest possible change, with its metric."""
         passing = self._select_passing(condition)
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
         factor = row.describe_factor("up to", row.at_most)
-        most = f"; at most {format_percent(row.at_most)} {condition.word}{factor}{which}" if row.at_most > 0 else ""
         sides = {row.item.sides for row in passing}
+        if isinstance(condition, AbsoluteLimit):
+            return self._describe_passed_limit(condition, row, len(passing), others)
+        most = f"; at most {format_percent(row.at_most)} {condition.word}{factor}{which}" if row.at_most > 0 else ""
         is_of_two = len(sides) == 1 and not others
         metrics = "any gated metric" if len(passing) > 1 else row.item.name
         where = (metrics,) if self.not_gated else ()
@@ -328,6 +424,22 @@ class GateVerdict:
             "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
             conclusion=condition.passed_by(*sides.pop(), *where) if is_of_two else condition.passed(others),
             limit=most,
+            condition=condition,
+            at_most=row.at_most,
+        )
+
+    def _describe_passed_limit(self, condition: AbsoluteLimit, row: GateRow, n_passing: int, others: bool) -> str:
+        """Describe the mean of B that is nearest to a limit."""
+        metrics = f"no {condition.metric}" if n_passing > 1 else row.item.name
+        relation = "above" if condition.is_upper else "below"
+        verb = "is" if n_passing > 1 else "is not"
+        return Message(
+            "gate-passed",
+            "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
+            conclusion=f"{metrics} {verb} {relation} {condition.bound_text}",
+            limit=row.describe_factor("", 0.0)
+            if n_passing == 1
+            else f"; nearest: {row.item.name}{row.describe_factor('', 0.0)}",
             condition=condition,
             at_most=row.at_most,
         )
@@ -358,16 +470,20 @@ def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
             "give one with {spell.fail_if}: {example}",
             example=_EXAMPLE,
         )
-    conditions = []
-    for text in texts:
-        if not (matched := _CONDITION.match(text)):
-            raise InputError(
-                "invalid-gate-condition",
-                "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}",
-                "{example}; {spell.metric} selects the metrics that it judges",
-                condition=text,
-                allowed=", ".join(WORDS),
-                example=_EXAMPLE,
-            )
-        conditions.append(Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1)))
-    return Gate(tuple(conditions), strict) if conditions else None
+    return Gate(tuple(map(_parse_condition, texts)), strict) if texts else None
+
+
+def _parse_condition(text: str) -> Condition:
+    if matched := _CONDITION.match(text):
+        return Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1))
+    limit = parse_limit(text)
+    if limit is None or limit.metric in WORDS:
+        raise InputError(
+            "invalid-gate-condition",
+            "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}, or METRIC>LIMIT, METRIC<LIMIT",
+            "{example}; {spell.metric} selects the metrics that it judges",
+            condition=text,
+            allowed=", ".join(WORDS),
+            example=_EXAMPLE,
+        )
+    return limit

@@ -28,6 +28,16 @@ def is_logarithm(response: str) -> bool:
     return response.startswith(tuple(f"{name}(" for name in LOGARITHMS))
 
 
+def get_log_base(response: str) -> float | None:
+    """Return the base of a response that is a logarithm, else None."""
+    return LOG_BASES.get(response.partition("(")[0]) if is_logarithm(response) else None
+
+
+def remove_logarithm(response: str) -> str:
+    """Return what a response is the logarithm of; the response itself if it is none."""
+    return response.partition("(")[2].removesuffix(")") if is_logarithm(response) else response
+
+
 def apply_transform(transform: str, values: Array, column: str) -> Array:
     """Return the transformed values; NaN stays. Raises DataError for a value outside the transform's domain."""
     if not transform:

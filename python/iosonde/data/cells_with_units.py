@@ -11,6 +11,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_rate, parse_seconds
+from iosonde.tables.impossible_numbers import drop_impossible_numbers
 
 from .looks import has_metric_name, has_metric_unit, is_mostly_distinct, is_surely_measured
 
@@ -21,7 +22,7 @@ _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def convert_quantity_columns(table: Table) -> Table:
-    """Convert such columns to numbers in base units, with a warning."""
+    """Convert such columns to numbers in base units, with a warning, and drop numbers that are impossible."""
     converted = [result for column in table.columns.values() if (result := _convert_column(column, table)) is not None]
     warnings = [
         Message(
@@ -33,7 +34,7 @@ def convert_quantity_columns(table: Table) -> Table:
         for column in converted
     ]
     columns = {**table.columns, **{column.name: column for column in converted}}
-    return replace(table, columns=columns, warnings=(*table.warnings, *warnings))
+    return drop_impossible_numbers(replace(table, columns=columns, warnings=(*table.warnings, *warnings)))
 
 
 def check_unit(table: Table, column: Column) -> None:

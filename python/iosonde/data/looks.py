@@ -36,6 +36,7 @@ _COUNTS = frozenset(("n", "count", "of", "no", "num", "number", "trials", "sampl
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
 # Words that number a part of a trial; singular, as `ranks` is a count.
 RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
+_CONDITIONS = frozenset(("load", "loadavg", "background", "ambient", "temperature", "baseline", "uptime", "occupancy"))
 _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s, but not 10:30 or 2026-01-01
 
 
@@ -44,7 +45,20 @@ def is_surely_measured(column: Column) -> bool:
     decimals and no unit. Sizes and counts are settings even if each row has another one."""
     if not column.numeric or column.missing.all() or not is_mostly_distinct(column):
         return False
-    return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
+    return is_metric(column) or not (column.unit or has_integers(column))
+
+
+def is_condition(column: Column) -> bool:
+    """Return whether numbers with hardly any duplicates, decimals and no unit have the name of a condition that was not
+    chosen, such as a background load."""
+    is_scattered = column.numeric and not column.missing.all() and is_mostly_distinct(column)
+    is_bare = is_scattered and not is_metric(column) and not column.unit and not has_integers(column)
+    return is_bare and not _CONDITIONS.isdisjoint(split_column_name(column.label))
+
+
+def is_metric(column: Column) -> bool:
+    """Return whether the name is that of a metric, or the unit that of a rate or time."""
+    return has_metric_name(column) or has_metric_unit(column)
 
 
 def has_metric_unit(column: Column) -> bool:

@@ -26,6 +26,8 @@ from .looks import (
     has_metric_name,
     has_metric_unit,
     has_values_as_text,
+    is_condition,
+    is_metric,
     is_mostly_distinct,
     is_rank_number,
     is_surely_measured,
@@ -63,9 +65,11 @@ def guess_roles(
         if is_unreadable or _is_spoilt(column):
             check_unit(table, column)
             table.numbers(column.name)  # raises, with the place
-    measured = measured or (_guess_measured(table, remaining) if is_measured else [])
+    free = _find_free_numbers(remaining, measured) if by is None else []  # else the question names the factors
+    candidates = [column for column in remaining if column not in free]
+    measured = measured or (_guess_measured(table, candidates) if is_measured else [])
     # If a response was named, other measured columns are not settings.
-    others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
+    others = [c.name for c in remaining if c.name not in measured and (is_surely_measured(c) and c not in free)]
     counters = [name for name, role in roles.items() if role in (ColumnRole.REPETITION, ColumnRole.ORDER)]
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], counters)
     roles |= {c.name: ColumnRole.SETTING if c.is_varying else ColumnRole.CONSTANT for c in remaining}
@@ -99,15 +103,24 @@ def _find_crossed_hosts(table: Table, settings: Sequence[Column]) -> list[str]:
 
 
 def _guess_counter(column: Column) -> ColumnRole | None:
-    """Return the role of a column that counts, dates or remarks on rows; None for one that was set or measured."""
+    """Return the role of a column that counts, dates or remarks on rows, or of a condition; None for one that was set
+    or measured."""
     if not _is_row_number(column):
-        return ColumnRole.FACT if _is_remark(column) else None
+        return ColumnRole.FACT if _is_remark(column) else ColumnRole.COVARIATE if is_condition(column) else None
     if is_rank_number(column):
         return ColumnRole.PART
     word = get_last_word(column)
     if column.name in BRING_UPS or word == BLOCK:
         return ColumnRole.BLOCK
     return ColumnRole.REPETITION if word in TRIALS else ColumnRole.ORDER
+
+
+def _find_free_numbers(columns: Sequence[Column], measured: Sequence[str]) -> list[Column]:
+    """Return the numbers that vary freely beside a rate or time: the factors of a table without any other column."""
+    varying = [column for column in columns if column.is_varying]
+    free = [column for column in varying if is_surely_measured(column) and not is_metric(column)]
+    others = [column for column in varying if column not in free]
+    return free if (others or measured) and all(map(is_surely_measured, others)) else []
 
 
 def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:

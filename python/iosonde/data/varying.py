@@ -5,6 +5,7 @@ For a table they are columns that look set, for a store its factors. All command
 
 from collections.abc import Sequence
 
+from iosonde.core.column_roles import ColumnRole
 from iosonde.core.errors import InputError
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.schema import BRING_UPS, READ_FACTORS
@@ -46,7 +47,8 @@ def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequenc
     ``fixed_columns``: the factors, or the sides and the columns of cells."""
     column_roles = roles.guess_roles_of_rows(rows, measured)
     taken = (*NAMES, *fixed_columns, *measured)
-    candidates = [name for name in (*column_roles.others, *column_roles.settings) if name not in taken]
+    covariates = column_roles.select(ColumnRole.COVARIATE)
+    candidates = [name for name in (*column_roles.others, *column_roles.settings, *covariates) if name not in taken]
     return tuple(name for name in candidates if is_covariate(rows.column(name)))
 
 

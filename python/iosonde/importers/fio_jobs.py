@@ -15,13 +15,14 @@ from typing import Any
 from iosonde.core.headlines import find_kind
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
+from iosonde.core.vocabulary import FIO
 
 from .parsed import Parsed, Row
 
 Settings = dict[str, FactorValue]
 
-# fio's own defaults (HOWTO) of options that other jobs of one output may set.
-_DEFAULTS: Settings = {"block_size": 4096, "io_depth": 1, "direct": 0, "ranks": 1}
+# Options that other jobs of one output may set.
+_DEFAULTS: Settings = dict(FIO.defaults)
 UNKNOWN: Settings = dict.fromkeys(_DEFAULTS)
 """Settings of a job whose options are not printed: none of them has fio's default."""
 # Options with which a write job reads, and with which blocks have several sizes.
@@ -38,6 +39,8 @@ _NEVER_PAUSE = (
     " kb_base unit_base"
 )
 _DIRECTIONS = {"rw", "readwrite"}
+# Options that set what others set too, so that the absence of these proves no default.
+_ALIASES = {"buffered", "bsrange", "blocksize_range", "bssplit"}
 _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
 
 
@@ -134,6 +137,12 @@ def is_closed_loop(options: Mapping[str, Any]) -> bool:
     """Return whether a job keeps its operations in flight: its options are printed, and none limits the rate, pauses,
     synchronises, verifies, or is unknown for this."""
     return bool(_DIRECTIONS & options.keys()) and options.keys() <= set(_NEVER_PAUSE.split())
+
+
+def has_only_own_options(options: Mapping[str, Any]) -> bool:
+    """Return whether the options of a job are printed, and none sets what another option sets: those that are absent
+    have fio's default."""
+    return bool(_DIRECTIONS & options.keys()) and not _ALIASES & options.keys()
 
 
 def sum_rates(rows: Sequence[Row], factors: Settings | None) -> list[Row]:

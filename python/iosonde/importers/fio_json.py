@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import FIO
+from iosonde.core.vocabulary.defaults import STATES_ALL_OPTIONS
 from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
@@ -20,6 +21,7 @@ from .fio_jobs import (
     exceeds_parts,
     find_block_size,
     group_parts,
+    has_only_own_options,
     is_closed_loop,
     is_merged,
     sum_rates,
@@ -102,7 +104,10 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     totals = [part for part in parts if clients and part.entry.get("jobname") == "All clients"]
     rest = [part for part in parts if not clients or part.entry.get("jobname") != "All clients"]
     jobs = group_parts(_describe_part(run, part, shared) for part in rest)
-    run.is_closed_loop = all(is_closed_loop({**shared, **get_json_object(part.entry, "job options")}) for part in rest)
+    options = [{**shared, **get_json_object(part.entry, _OPTIONS)} for part in rest]
+    run.is_closed_loop = all(map(is_closed_loop, options))
+    if not clients and all(map(has_only_own_options, options)) and not run.warnings:
+        run.facts[STATES_ALL_OPTIONS] = True
     line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]
     if not jobs:
         run.factors |= options_to_factors(shared)

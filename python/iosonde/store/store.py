@@ -17,8 +17,10 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.schema import OPERATION
+from iosonde.core.stored import StoredRun
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, Finding, Observation, Run
+from iosonde.core.vocabulary.defaults import list_default_settings
 from iosonde.core.where import find_matching_rows, has_incomplete_condition
 from iosonde.foreign.reach import check_reachable
 
@@ -343,6 +345,7 @@ class Store:
             if experiment is None or document["experiment"] == experiment:
                 selected.append((directory, document))
         selected.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
+        selected = _add_defaults(selected)
         if not where or not selected:
             return selected
         documents = [document for _, document in selected]
@@ -397,6 +400,15 @@ class Store:
 
     def _read_tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
         return [self.notes.tags(document["id"]) for document in documents]
+
+
+def _add_defaults(selected: Sequence[tuple[Path, dict[str, Any]]]) -> list[tuple[Path, dict[str, Any]]]:
+    """Return the runs with the settings that other runs state and theirs have by default."""
+    defaults = list_default_settings(StoredRun(document) for _, document in selected)
+    return [
+        (path, {**document, "factors": {**document["factors"], **settings}} if settings else document)
+        for (path, document), settings in zip(selected, defaults, strict=True)
+    ]
 
 
 def _build_duplicate_error(run_id: str, path: Path) -> InputError:

@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .merged_cells import count_merged_columns, fill_merged_cells
-from .summary_rows import count_measured_rows, find_summary_rows
+from .summary_rows import count_measured_rows, find_headed_rows, find_summary_rows
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 # Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
@@ -69,8 +69,8 @@ def build_table_from_rows(raw: RawRows) -> Table:
             "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
         )
     texts = [row for row, _ in own]
-    if n_merged := count_merged_columns(texts):
-        texts = fill_merged_cells(texts, n_merged)
+    if n_merged := _count_merged_columns(texts):
+        texts = fill_merged_cells(texts, n_merged, find_headed_rows(texts))
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
     if (summaries := find_summary_rows(texts)) and len(summaries) < len(texts):
@@ -91,7 +91,12 @@ def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
     decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:])
     is_summed = count_measured_rows(rows) < len(rows) or (len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:]))
-    return not decorations and not is_summed and not count_merged_columns(rows[1:])
+    return not decorations and not is_summed and not _count_merged_columns(rows[1:])
+
+
+def _count_merged_columns(rows: Sequence[Sequence[str]]) -> int:
+    headed = find_headed_rows(rows)
+    return count_merged_columns([row for place, row in enumerate(rows) if place not in headed])
 
 
 def is_headerless(rows: Sequence[Sequence[str]]) -> bool:

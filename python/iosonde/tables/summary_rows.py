@@ -45,10 +45,15 @@ def find_summary_rows(rows: Rows) -> set[int]:
     (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank. ``rows`` are of one width."""
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
     numbered = [_find_in_counter(column) for column in columns]
-    heads = [next((cell.strip() for cell in row if cell.strip()), "") for row in rows]
-    begun = {place for place, head in enumerate(heads) if _is_summary(head)}
+    begun = find_headed_rows(rows)
     settings = [column for column in columns if all(cell or place in begun for place, cell in enumerate(column))]
     return set().union(*numbered, (place for place in begun if any(not column[place] for column in settings)))
+
+
+def find_headed_rows(rows: Rows) -> set[int]:
+    """Return the places of rows whose first cell that is not blank is a statistic's name."""
+    heads = [next((cell.strip() for cell in row if cell.strip()), "") for row in rows]
+    return {place for place, head in enumerate(heads) if _is_summary(head)}
 
 
 def _find_in_counter(column: Sequence[str]) -> set[int]:

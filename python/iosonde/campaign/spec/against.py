@@ -7,6 +7,7 @@ For any factor, the order of trials is drawn so that every block is one pair in 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from iosonde.core.absolute_limit import parse_limit
 from iosonde.core.errors import InputError
 from iosonde.core.gate import parse_gate
 from iosonde.core.message import Message
@@ -42,7 +43,7 @@ def expand_against(document: Document) -> Document:
         "against": {
             "factor": factor,
             "margin": margin,
-            "metric": section.get("metric", ""),
+            "metric": section.get("metric", "") or _choose_limited_metrics(section),
             **({"fail_if": _parse_conditions(section)} if "fail_if" in section else {}),
         },
         "design": _build_design(data, factor),
@@ -82,6 +83,12 @@ def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
     fail_if = section.get("fail_if", [])
     gate = parse_gate([fail_if] if isinstance(fail_if, str) else fail_if, False)
     return [str(condition) for condition in gate.conditions] if gate else []
+
+
+def _choose_limited_metrics(section: Mapping[str, Any]) -> str:
+    """Return the metrics of absolute limits, which decide if no condition is about others; '' if one is."""
+    limits = [parse_limit(condition) for condition in _parse_conditions(section)]
+    return ",".join(dict.fromkeys(limit.metric for limit in limits if limit)) if all(limits) else ""
 
 
 def _normalise_section(data: Mapping[str, Any]) -> dict[str, Any]:

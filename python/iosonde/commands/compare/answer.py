@@ -231,7 +231,9 @@ def _build_cell(
     comparison = remove_drift(comparison, in_turn)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
     is_hinted = any(is_design_hint(caveat) for caveat in own)
-    explained = any(check.assumption in ("drift", "dependent") or check.instead for check in list_checks(own))
+    explained = any(
+        check.assumption in ("drift", "dependent") or check.instead for check in list_checks((*own, *matched.shared))
+    )
     if part.within_run or explained or is_hinted:
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(

@@ -167,6 +167,8 @@ def _build_unshared_caveat(pair: SidePair, place: int) -> Caveat | None:
         return None
     name = pair.part.adjust[place]
     template = "{factor} has no value that both {side_a} and {side_b} have: they cannot be separated here"
+    if min(len(set(side)) for side in values) > 1:  # the sides may be compared by its values
+        template += "; {spell.roles:'{factor}=repetition'} compares the sides by the differences between these"
     text = Message("confounded", template, factor=name, side_a=pair.a.name, side_b=pair.b.name)
     return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=name))
 

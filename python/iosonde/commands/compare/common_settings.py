@@ -1,6 +1,6 @@
 """Settings that two DATA have in common, what varies in one of them only, and the nearest settings if none is equal."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -13,8 +13,10 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_assignments, format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.types import FactorValue
 from iosonde.core.units import parse_typed_sizes
 from iosonde.core.verdict import VerdictState
+from iosonde.core.vocabulary.defaults import list_default_settings
 from iosonde.core.words import join_names
 from iosonde.data import factors, roles
 from iosonde.data.query import ResponseQuery
@@ -75,6 +77,25 @@ def find_cell_columns(
     ]
     alone_by_side = group_by_key((side, name) for name, side in alone.items())
     return settings, (*caveats, *(_build_lone_caveat(*each) for each in alone_by_side.items()))
+
+
+def add_default_settings(a: Source, b: Source) -> tuple[Source, Source]:
+    """Return two stores, each with the settings that only the other states and its own command lines leave at the
+    default of the tool."""
+    defaults = iter(list_default_settings([*a.runs, *b.runs]))
+    return _add_columns(a, defaults), _add_columns(b, defaults)
+
+
+def _add_columns(source: Source, defaults: Iterator[Mapping[str, FactorValue]]) -> Source:
+    """Add a column for each setting that this DATA lacks wholly; a store knows the defaults of its own settings."""
+    by_run = {run.id: next(defaults) for run in source.runs}
+    names = dict.fromkeys(name for settings in by_run.values() for name in settings)
+    added = [name for name in names if name not in source.table.columns]
+    if not added or "run" not in source.table.columns:
+        return source
+    rows = [by_run.get(str(run), {}) for run in source.table.columns["run"].values]
+    columns = {name: build_column(name, [row.get(name) for row in rows]) for name in added}
+    return replace(source, table=replace(source.table, columns={**source.table.columns, **columns}))
 
 
 def _select_rows(source: Source, run_ids: Collection[str]) -> Table:

@@ -35,6 +35,7 @@ def gate_pairs(
             (rule.a, rule.b),
             "decides" if pair.primary else "others",
             same_as=next((name for other, name in names[:place] if _is_same_evidence(pair, other)), ""),
+            operation=pair.name[0],
         )
         for place, pair in enumerate(pairs)
     ]
@@ -75,6 +76,8 @@ def gate_cells(
                 "",
                 cell.comparison.depends or (cell.overriding is not None and cell.state is VerdictState.INCONCLUSIVE),
                 cells[repeated[place]].title(several) if place in repeated else "",
+                cell.overriding is None or cell.state is not VerdictState.NOT_SEPARABLE,
+                str(cell.cell.get("operation", "")),
             )
             for place, cell in enumerate(cells)
         ]

@@ -60,7 +60,10 @@ class CompareOptions(DataOptions):
     )
     b_summary: Setting[Mapping[str, str] | None] = Setting("mean=…,n=…", "The same for B.", hint=_EXAMPLE)
     fail_if: Names[NameList] = Names(
-        "COND", "Exit 1 where the whole interval is so: 'slower>5%'. Repeatable.", (), is_repeatable=True
+        "COND",
+        "Exit 1 where the whole interval is so: 'slower>5%', or that of B: 'p99>5ms', 'bandwidth<2GiB/s'. Repeatable.",
+        (),
+        is_repeatable=True,
     )
     strict: Flag[bool] = Flag("With `fail_if`: also where that is inconclusive.")
     markdown: Flag[bool] = Flag("A Markdown table, for a pull request.")

@@ -76,7 +76,9 @@ def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
         p = compare_groups(a, b, 0.95, 0.0, base=2).p  # base: their difference
         if p is None or p < _COVARIATE_ALPHA / len(part.covariates):
             means = f"{format_significant(a.side.mean)} in {a.name}, {format_significant(b.side.mean)} in {b.name}"
-            template = "{covariate} differs between the sides, too ({means}): regress adjusts for it"
+            template = (
+                "{covariate} differs between the sides, too ({means}): {spell.roles:'{covariate}=covariate'} holds it"
+            )
             caveats.append(
                 Caveat(Message("covariate-differs", template, covariate=name, means=means), doubtful("varies-besides"))
             )

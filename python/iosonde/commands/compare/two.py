@@ -23,7 +23,7 @@ from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
 from .cells import describe_exclusive, describe_exclusive_cells
-from .common_settings import build_nearest_error, find_cell_columns, stack_tables
+from .common_settings import add_default_settings, build_nearest_error, find_cell_columns, stack_tables
 from .parts import (
     DATA,
     RESPONSE_LABELS,
@@ -52,7 +52,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
     read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
     tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
-    a, b = (replace(source, table=table) for source, table in zip((a, b), tables, strict=True))
+    a, b = add_default_settings(*(replace(source, table=table) for source, table in zip((a, b), tables, strict=True)))
     if several := next(
         (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):

@@ -5,16 +5,16 @@ from .tool import ValueKind, Vocabulary, count, declare_others, flag, path, size
 ELBENCHO = Vocabulary(
     "elbencho",
     (
-        count("threads", "t", "threads", is_read=True),
+        count("threads", "t", "threads", is_read=True, default=1),
         size("block_size", "b", "block", is_read=True),
         size("file_size", "s", "size", is_read=True),
-        count("io_depth", "iodepth", is_read=True),
+        count("io_depth", "iodepth", is_read=True, default=1),
         word("hosts", "hosts"),
         count("nodes", "numhosts"),
         count("directories", "n", "dirs"),
         count("files", "N", "files"),
-        flag("direct", "direct"),
-        flag("random", "rand"),
+        flag("direct", "direct", is_read=True),
+        flag("random", "rand", is_read=True),
         path("path"),
         *declare_others("randamount sharesize", ValueKind.SIZE),
         *declare_others("i/iterations rwmixpct rwmixthr timelimit", ValueKind.COUNT),
@@ -34,4 +34,5 @@ ELBENCHO = Vocabulary(
             ValueKind.FLAG,
         ),
     ),
+    option_files=("c", "configfile"),
 )

@@ -15,7 +15,7 @@ IOR = Vocabulary(
         word("api", "a"),
         count("iterations", "i"),
         count("ranks", "N"),
-        count("stonewall_seconds", "D", is_read=True),
+        count("stonewall_seconds", "D", is_read=True, default=0),
         count("task_offset", "Q"),
         flag("file_per_process", "F"),
         flag("random", "z"),
@@ -23,7 +23,7 @@ IOR = Vocabulary(
         flag("fsync", "e", is_read=True),
         flag("fsync_per_write", "Y", is_read=True),
         flag("barriers", "g", is_read=True),
-        flag("existing_file", "E", is_read=True),
+        flag("existing_file", "E", is_read=True, default=None),  # what is only read exists
         flag("file_per_iteration", "m", is_read=True),
         flag("unique_directories", "u", is_read=True),
         flag("preallocate", "p", "mpiio.preallocate", is_read=True),
@@ -39,8 +39,8 @@ IOR = Vocabulary(
         size("prefill_size", "randomPrefill", is_read=True),
         size("stripe_size", "posix.lustre.stripesize", is_read=True),
         count("stripe_count", "posix.lustre.stripecount", is_read=True),
-        count("limit_minutes", "T", is_read=True),
-        count("delay_seconds", "d", is_read=True),
+        count("limit_minutes", "T", is_read=True, default=0),
+        count("delay_seconds", "d", is_read=True, default=0),
         word("memory_per_node", "M", is_read=True),
         word("data_pattern", "l", "dataPacketType", is_read=True),
         path("o"),
@@ -49,6 +49,7 @@ IOR = Vocabulary(
             "c/collective C h/help H I k K n q r v w x y Z warningAsErrors dryRun mpiio.showHints", ValueKind.FLAG
         ),
     ),
+    option_files=("f",),
 )
 # Directives of ``-O``, in lower case. The output prints what those without a setting change, or they change no number.
 _DIRECTIVES = Vocabulary(
@@ -57,7 +58,7 @@ _DIRECTIVES = Vocabulary(
         count("stonewall_seconds", "deadlineforstonewalling", is_read=True),
         flag("wear_out", "stonewallingwearout", is_read=True),
         count("wear_out_transfers", "stonewallingwearoutiterations", is_read=True),
-        count("minimum_seconds", "mintimeduration", is_read=True),
+        count("minimum_seconds", "mintimeduration", is_read=True, default=0),
         flag("direct", "useo_direct", is_read=True),
         flag("fsync", "fsync", is_read=True),
         flag("fsync_per_write", "fsyncperwrite", is_read=True),
@@ -87,6 +88,8 @@ _DIRECTIVES = Vocabulary(
     ),
     Style.OPERANDS,
 )
+IOR_DEFAULTS: Mapping[str, FactorValue] = {**_DIRECTIVES.defaults, **IOR.defaults}
+"""The settings of a command line that has neither an option nor a directive for them."""
 
 
 def read_ior_settings(words: Sequence[str]) -> Mapping[str, FactorValue]:

@@ -36,6 +36,7 @@ class ToolOption:
 
     ``setting`` is its name in runs, empty if runs do not keep it. ``is_read``: importers take the setting from the
     command line. ``unit``: bytes of a size without a letter. ``has_list``: all words up to the next option are values.
+    ``default``: the setting of a command line without the option; None if it depends on something else.
     """
 
     names: tuple[str, ...]
@@ -44,6 +45,7 @@ class ToolOption:
     is_read: bool = False
     unit: int = 1
     has_list: bool = False
+    default: FactorValue = None
 
     @property
     def takes_value(self) -> bool:
@@ -74,11 +76,12 @@ class Word:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A tool and its options."""
+    """A tool and its options. ``option_files``: names of options that read further ones from a file."""
 
     name: str
     options: tuple[ToolOption, ...]
     style: Style = Style.LETTERS
+    option_files: tuple[str, ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, ToolOption]:
@@ -89,6 +92,16 @@ class Vocabulary:
     def by_setting(self) -> Mapping[str, ToolOption]:
         """The first option of each setting."""
         return {option.setting: option for option in reversed(self.options) if option.setting}
+
+    @cached_property
+    def defaults(self) -> Mapping[str, FactorValue]:
+        """Each setting that importers read with its value where no option sets it, as far as the tool decides it."""
+        options = [option for option in self.options if option.is_read and option.default is not None]
+        return {option.setting: option.default for option in options}
+
+    def states_all(self, words: Sequence[str]) -> bool:
+        """Return whether a command line has all options: what it does not set has its default."""
+        return bool(words) and not any(word.name.lstrip("-") in self.option_files for word in self.split(words))
 
     def split(self, words: Sequence[str]) -> Iterator[Word]:
         """Yield the options among the words after the tool's name."""
@@ -141,14 +154,14 @@ class Vocabulary:
         return {option.setting: settings[option.setting] for option in self.options if option.setting in settings}
 
 
-def size(setting: str, *names: str, is_read: bool = False, unit: int = 1) -> ToolOption:
+def size(setting: str, *names: str, is_read: bool = False, unit: int = 1, default: FactorValue = None) -> ToolOption:
     """Declare an option whose value is a size."""
-    return ToolOption(names, ValueKind.SIZE, setting, is_read, unit)
+    return ToolOption(names, ValueKind.SIZE, setting, is_read, unit, default=default)
 
 
-def count(setting: str, *names: str, is_read: bool = False) -> ToolOption:
+def count(setting: str, *names: str, is_read: bool = False, default: FactorValue = None) -> ToolOption:
     """Declare an option whose value is a whole number."""
-    return ToolOption(names, ValueKind.COUNT, setting, is_read)
+    return ToolOption(names, ValueKind.COUNT, setting, is_read, default=default)
 
 
 def word(setting: str, *names: str, is_read: bool = False) -> ToolOption:
@@ -161,9 +174,9 @@ def path(*names: str, has_list: bool = False) -> ToolOption:
     return ToolOption(names, ValueKind.PATH, has_list=has_list)
 
 
-def flag(setting: str, *names: str, is_read: bool = False) -> ToolOption:
+def flag(setting: str, *names: str, is_read: bool = False, default: FactorValue = False) -> ToolOption:
     """Declare an option without a value."""
-    return ToolOption(names, ValueKind.FLAG, setting, is_read)
+    return ToolOption(names, ValueKind.FLAG, setting, is_read, default=default)
 
 
 def declare_others(names: str, kind: ValueKind = ValueKind.WORD) -> Iterator[ToolOption]:

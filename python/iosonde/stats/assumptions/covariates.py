@@ -23,7 +23,8 @@ def check_covariates(rows: Table, columns: Sequence[str], candidates: Sequence[s
             p = compute_covariate_p(rows, column, name)
             if p * len(candidates) < ALPHA:
                 template = (
-                    "{covariate} differs between the levels of {column}, too (p = {p:.2g}): regress adjusts for it"
+                    "{covariate} differs between the levels of {column}, too (p = {p:.2g}): "
+                    "{spell.roles:'{covariate}=covariate'} holds it"
                 )
                 yield doubtful("varies-besides", Message(CODE, template, covariate=name, column=column, p=p), (column,))
 

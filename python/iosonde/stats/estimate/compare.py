@@ -130,6 +130,10 @@ class Comparison:
         """Return the ratio with the interval of another level."""
         return self.ratio if self.at is None else self.at(level)
 
+    def value_at(self, level: float | None) -> Estimate:
+        """Return the mean of B with the interval of a level, by default that of the comparison."""
+        return self.mean_b if level is None else self.b.interval(level)
+
     @property
     def decides(self) -> str:
         """Return RATIO or DIFFERENCE."""

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.absolute_limit import AbsoluteLimit
 from iosonde.core.arrays import Array
 from iosonde.core.deciding import Name, choose_deciding_name
-from iosonde.core.gate import Threshold, parse_gate
+from iosonde.core.gate import Condition, has_applicable_limit, parse_gate
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
@@ -71,7 +72,17 @@ class PairVerdict:
         are looked at once, at the end: their interval is Student's (docs/method/against.md has its cost)."""
         if self.ratio.value is None or self.n < sequential.LEAST:
             return self.ratio
-        logs = np.log(self.b) - np.log(self.a)
+        return self._estimate_from_logs(np.log(self.b) - np.log(self.a), level)
+
+    def value_at(self, level: float | None) -> Estimate | None:
+        """Return the geometric mean of B with an interval of the same kind, by default at the level of the gated
+        ratio."""
+        if self.n < sequential.LEAST or self.ratio.value is None:
+            return None
+        passing = self.ratio.level if self.primary else self.rule.level
+        return self._estimate_from_logs(np.log(self.b), passing if level is None else level)
+
+    def _estimate_from_logs(self, logs: Array, level: float) -> Estimate:
         return (
             sequential.estimate_sequential_ratio(logs, level, self.rule.most)
             if self.primary
@@ -105,16 +116,20 @@ class PairVerdict:
         return build_metric(self.name[1], self.name[2]).better is Better.LOWER
 
     @property
-    def limits(self) -> tuple[Threshold, ...]:
+    def limits(self) -> tuple[Condition, ...]:
         """Return the rule's conditions that apply to this metric."""
         gate = parse_gate(self.rule.fail_if, False)
-        metric = build_metric(*self.name[1:])
-        return tuple(condition for condition in gate.conditions if condition.concerns(metric)) if gate else ()
+        return tuple(each for each in gate.conditions if has_applicable_limit(each, self.name)) if gate else ()
 
     @property
-    def untold(self) -> tuple[Threshold, ...]:
+    def untold(self) -> tuple[Condition, ...]:
         """Return the inconclusive conditions, whose limit lies inside the interval."""
-        return tuple(limit for limit in self.limits if limit.holds(self.ratio, build_metric(*self.name[1:])) is None)
+        return tuple(limit for limit in self.limits if self._holds(limit) is None)
+
+    def _holds(self, limit: Condition) -> bool | None:
+        if isinstance(limit, AbsoluteLimit):
+            return limit.holds(self.value_at(self.ratio.level), self.name[2])
+        return limit.holds(self.ratio, build_metric(*self.name[1:]))
 
     @property
     def is_decided(self) -> bool:
@@ -127,16 +142,22 @@ class PairVerdict:
         conditions, it is the number that excludes their limit if the ratio stays the same. Return None if unknown."""
         if self.ratio.low is None or self.n < sequential.LEAST:
             return None
-        apart = min((self._measure_distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
-        if not apart:
+        sd = compute_sd(np.log(self.b) - np.log(self.a))
+        distances = [self._measure_distance(limit) for limit in self.untold] or [(math.log1p(self.rule.margin) / 2, sd)]
+        if not all(apart for apart, _ in distances):
             return None
         critical = sequential.compute_critical_t(self.rule.most, self.ratio.level, self.rule.most)
-        return math.ceil((critical * compute_sd(np.log(self.b) - np.log(self.a)) / apart) ** 2)
+        return math.ceil((critical * max(spread / apart for apart, spread in distances)) ** 2)
 
-    def _measure_distance(self, limit: Threshold) -> float:
-        """Return the distance between the logarithms of the ratio and of a limit, the nearer one if there are two."""
+    def _measure_distance(self, limit: Condition) -> tuple[float, float]:
+        """Return the distance between the logarithms of the ratio (or the mean of B) and of a limit, the nearer one if
+        there are two, and the standard deviation of such a logarithm."""
+        if isinstance(limit, AbsoluteLimit):
+            logs, bound = np.log(self.b), limit.convert_bound(self.name[2])
+            return (abs(float(logs.mean()) - math.log(bound)) if bound else math.inf), compute_sd(logs)
         ways = limit.ends(self.ratio, build_metric(*self.name[1:]))
-        return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
+        apart = min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
+        return apart, compute_sd(np.log(self.b) - np.log(self.a))
 
     def typical(self) -> tuple[float, float] | None:
         """Return the geometric means of A and B, whose quotient is the ratio; None without them."""

@@ -17,7 +17,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, get_lowest_mean
 from iosonde.core.stored import StoredRun
-from iosonde.core.transforms import is_logarithm
+from iosonde.core.transforms import get_log_base, is_logarithm, remove_logarithm
 from iosonde.core.types import Better, Experiment
 from iosonde.core.units import choose_human_scale, format_percent
 from iosonde.core.verdict import VerdictState
@@ -34,6 +34,7 @@ from ..regression.effect_types import (
     ResponseEffects,
     correct_effects,
     describe_blocks,
+    describe_interaction,
     describe_minor_effects,
     describe_unclaimed_effects,
 )
@@ -246,7 +247,8 @@ def estimate_cell_effects(
         for name in names
         for column in (name, *(together or {}).get(name, ()))
     }
-    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, cells[0].log_base)
+    log_base = cells[0].log_base or get_log_base(cells[0].metric)
+    effects = estimate_effects(settings, [cell.values for cell in trials], bring_ups, level, log_base)
     if effects.untested == SINGLE_TRIAL and any(cell.within_run for cell in cells):
         return replace(effects, untested=SINGLE_RUN)
     return effects if bring_ups is not None else _add_worth(_add_drifts(effects, trials, level), trials, level)
@@ -303,7 +305,7 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
     unclaimed = {story.title: describe_unclaimed_effects(story.effects) for story in response_stories}
-    reasons = [f"{title}: {text}." for title, texts in unclaimed.items() for text in texts]
+    reasons = [f"{remove_logarithm(title)}: {text}." for title, texts in unclaimed.items() for text in texts]
     explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
@@ -399,6 +401,7 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
             [
                 text,
                 *describe_blocks(significant_effects),
+                *describe_interaction(effects),
                 *describe_minor_effects(effects),
                 *([_describe_untested(open_)] if open_ else []),
             ]

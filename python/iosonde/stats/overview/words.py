@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import spell
-from iosonde.core.types import Estimate
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.units import format_percent, format_significant
 
+from ..estimate.precision import compute_response_width
 from ..estimate.scaling import SOME, judge_efficiency
 from .types import Efficiency, OverviewRow, drop_constant_levels
 
@@ -24,29 +25,21 @@ def describe_precision_and_scaling(
     return " ".join(part for part in (_describe_precision(rows, units), _describe_scaling(efficiency, units)) if part)
 
 
-def compute_relative_half_width(estimate: Estimate) -> float | None:
-    """Return (high - low) ÷ 2 ÷ |value|; None without an interval or if the value is 0."""
-    return (
-        None
-        if estimate.low is None or estimate.high is None or not estimate.value
-        else (estimate.high - estimate.low) / 2 / abs(estimate.value)
-    )
-
-
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
         return f"Nothing to summarise: no complete trial ({spell.incomplete} includes the others)."
-    measured = [(width, row) for row in rows if (width := compute_relative_half_width(row.mean)) is not None]
+    measured = [(width, row) for row in rows if (width := compute_response_width(row.mean, row.metric)) is not None]
     unsure = len(rows) - len(measured)
     if not measured:
         return "The uncertainty of these values is unknown: repeat the trials, 6 times or more."
     width, worst = max(measured, key=lambda item: item[0])
     name = drop_constant_levels([worst], rows)[0].name(units)
     where = f" ({name})" if len(measured) > 1 and name else ""
+    means = "Geometric means" if is_logarithm(worst.metric) else "Means"
     text = (
         f"The widest interval is ± {format_percent(width)} of its mean{where}: more trials are needed"
         if width > _WIDE
-        else f"Means are known to ± {format_percent(width)} or better{where.replace('(', '(widest: ', 1)}"
+        else f"{means} are known to ± {format_percent(width)} or better{where.replace('(', '(widest: ', 1)}"
     )
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 

@@ -119,7 +119,8 @@ class ResponseEffects:
     """The effects of all ``factors`` on one response. ``untested``: why there is no test at all, '' if there is one.
     ``shared``: the share of the variation that several explain but none beyond the others.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
-    included; among the ``effects`` only if ``correct_effects`` leaves no other."""
+    included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
+    variation of settings beyond all effects, if it is significant."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -127,6 +128,7 @@ class ResponseEffects:
     repeated: bool = True
     joint: FactorEffect | None = None
     shared: float = 0.0
+    interaction: float = 0.0
 
     @property
     def minor(self) -> list[FactorEffect]:
@@ -319,6 +321,13 @@ def describe_minor_effects(effects: ResponseEffects) -> list[str]:
     if effects.shared >= MINOR_SHARE and effects.significant:
         texts.append(f"{format_percent(effects.shared)} is shared: it belongs to no single factor")
     return texts
+
+
+def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
+    """Yield what belongs to the interaction, if it is more than all but the largest effect."""
+    if effects.interaction >= max(MINOR_SHARE, sum(effect.share for effect in effects.significant[1:])):
+        share = format_percent(effects.interaction)
+        yield f"{share} is interaction: the effect of one of {join_names(list(effects.factors))} depends on the others"
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:

@@ -181,7 +181,9 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
         return _test_effect(data, names, basis, noise).explained
 
-    return replace(_build_effects_with_members(data, estimate_effect, estimate_share), joint=_estimate_joint(data))
+    effects = _build_effects_with_members(data, estimate_effect, estimate_share)
+    between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
+    return replace(effects, joint=_estimate_joint(data), interaction=between)
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:

@@ -1,13 +1,14 @@
 """``--on 'replicas, fs, replicas:fs, log2(record)'`` → the columns of a design matrix, with a name for each.
 
 A term is a column, a transformed column, ``C(column)`` (categorical, even for numbers), or several of these joined by
-``:`` (their interaction). A text column is always categorical: treatment coding against the first level. A column whose
+``:`` (their interaction); ``a*b`` is ``a, b, a:b``. A text column is always categorical: treatment coding against the first level. A column whose
 name looks like a term is the column.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -74,14 +75,40 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
             "{spell.on} takes columns: {columns}",
             columns=", ".join(table.names),
         )
-    terms: list[Term] = []
+    terms: dict[str, Term] = {}
     for text in texts:
-        parts = [text] if text in table.columns else text.split(":")
-        term = Term(tuple(_build_factor(part.strip(), table) for part in parts))
-        if term.name in [other.name for other in terms]:
-            raise InputError("duplicate-predictor", "duplicate predictor '{predictor}'", "remove one", predictor=text)
-        terms.append(term)
-    return terms
+        several = [[text]] if text in table.columns else _expand_product(text)
+        for parts in several:
+            term = Term(tuple(_build_factor(part, table) for part in parts))
+            if term.name in terms and len(several) == 1:
+                raise InputError(
+                    "duplicate-predictor", "duplicate predictor '{predictor}'", "remove one", predictor=text
+                )
+            terms.setdefault(term.name, term)
+    return list(terms.values())
+
+
+def _expand_product(text: str) -> list[list[str]]:
+    """Return the factors of each term that a text stands for: of ``a*b:c`` those of ``a``, ``b:c`` and ``a:b:c``."""
+    parts = [[factor.strip() for factor in part.split(":")] for part in text.split("*")]
+    return [
+        [factor for part in chosen for factor in part]
+        for size in range(1, len(parts) + 1)
+        for chosen in combinations(parts, size)
+    ]
+
+
+def add_main_effects(terms: Sequence[Term]) -> tuple[list[Term], list[str]]:
+    """Return the terms with the main effects of their interactions, and the names of those that were added.
+
+    The product of levels with a base level means nothing without them: it would depend on which level is the base.
+    A product of numbers is what it says.
+    """
+    names = {term.name for term in terms}
+    interactions = [term for term in terms if any(factor.levels is not None for factor in term.factors)]
+    lower = [Term((factor,)) for term in interactions if len(term.factors) > 1 for factor in term.factors]
+    added = {term.name: term for term in lower if term.name not in names}
+    return [*added.values(), *terms], list(added)
 
 
 def list_term_columns(texts: Sequence[str], table: Table) -> list[str]:

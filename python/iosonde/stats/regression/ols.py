@@ -89,8 +89,14 @@ class Fit:
 
     @property
     def f(self) -> float | None:
-        """Return (SSR ÷ k) ÷ MSE; None if there is no residual to test against."""
-        return self.ssr / self.k / self.mse if self.mse > 0 else None
+        """Return (SSR ÷ k) ÷ MSE, with robust errors Wald's F of their covariance; None if there is no residual to test
+        against."""
+        if self.mse <= 0:
+            return None
+        if not self.robust:
+            return self.ssr / self.k / self.mse
+        slopes = self.beta[1:]
+        return float(slopes @ np.linalg.pinv(self.covariance[1:, 1:]) @ slopes) / self.k
 
     @property
     def f_p(self) -> float | None:

@@ -14,12 +14,13 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.transforms import TRANSFORMS, apply_transform
 from iosonde.core.types import Estimate, Finding
+from iosonde.core.words import join_names
 
 from .. import checks
 from ..checks import s311_shared_bring_ups as s311
 from . import ols
 from .assumptions import Assumptions, check_assumptions
-from .formula import Term, TermFactor, get_factor_values, parse_response, parse_terms
+from .formula import Term, TermFactor, add_main_effects, get_factor_values, parse_response, parse_terms
 from .rounding import NO_ERROR, describe_equal_rows
 from .types import FitSubject, Point
 
@@ -133,7 +134,7 @@ def fit_table(
     table: Table, response: str, on: Sequence[str], level: float, robust: bool = False
 ) -> tuple[LinearModel, list[str]]:
     """Fit the model; return it and the warnings about omitted rows. Raises InputError, DataError."""
-    y_factor, terms = parse_response(response, table), parse_terms(on, table)
+    y_factor, (terms, added) = parse_response(response, table), add_main_effects(parse_terms(on, table))
     factors = {factor.column: factor for term in terms for factor in term.factors}
     if y_factor.column in factors:
         raise InputError(
@@ -157,6 +158,9 @@ def fit_table(
         if rows.size < len(table)
         else []
     )
+    if added:
+        template = "{terms} added: an interaction of levels means nothing without their main effects"
+        warnings.append(Message("main-effects-added", template, terms=join_names(added)))
     if rows.size == 0:
         raise DataError(
             "too-few-rows",

@@ -1,0 +1,113 @@
+"""``--fail-if 'p99>5ms'``: a limit in a unit, of the values of B alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .column_units import TIME_UNITS, is_rate, unit_to_bytes_per_s
+from .deciding import Name, select_names_in_query
+from .errors import InputError
+from .types import Estimate
+from .units import choose_human_scale, format_significant, parse_rate, parse_seconds, parse_size
+
+_LIMIT = re.compile(r"^\s*([^<>]*[^<>\s])\s*([<>])\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([^\d\s%<>][^%<>]*)?\s*$")
+_COUNTED = re.compile(r"^([kMGT]?)(iops|ops|op|operations|files|requests|reqs|req|)(?:/s)?$", re.IGNORECASE)
+_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+_NEEDS_UNIT = ("bytes/s", "bytes", "s")  # of values in base units, which nobody writes
+
+_BYTES_PER_S, _SECONDS, _BYTES, _PER_S = "bytes/s", "s", "bytes", "operations/s"
+
+
+@dataclass(frozen=True)
+class AbsoluteLimit:
+    """A condition such as ``p99>5ms``: the whole interval of the mean of B is beyond ``amount`` of ``unit``, as
+    written. ``metric`` is a name in the words of ``--metric``."""
+
+    metric: str
+    is_upper: bool
+    amount: str
+    unit: str = ""
+
+    def __str__(self) -> str:
+        """Return the condition as written by the user."""
+        return f"{self.metric}{'>' if self.is_upper else '<'}{self.bound_text}"
+
+    @property
+    def bound_text(self) -> str:
+        """Return the limit as written: ``5ms``."""
+        return f"{self.amount}{self.unit}"
+
+    def select_names(self, names: list[Name]) -> list[Name]:
+        """Return the names (operation, metric, unit) that the condition is about."""
+        query = self.metric.lower()
+        exact = [name for name in names if query in (name[1].lower(), f"{name[0]} {name[1]}".strip().lower())]
+        return exact or select_names_in_query(names, self.metric)
+
+    def convert_bound(self, unit: str) -> float | None:
+        """Return the limit in the unit of the values; None if it is one of something else."""
+        if not self.unit and unit not in _NEEDS_UNIT:
+            return float(self.amount)
+        kind, size = _measure_unit(unit)
+        parse = _PARSERS.get(kind)
+        if parse is None or not size:
+            return float(self.amount) if self.unit == unit else None
+        try:
+            value = parse(self)
+        except InputError:
+            return None
+        return value / size if math.isfinite(value) else None
+
+    def holds(self, value: Estimate | None, unit: str) -> bool | None:
+        """Return whether the whole interval is beyond the limit; None if inconclusive."""
+        bound = self.convert_bound(unit)
+        if bound is None or value is None or value.low is None or value.high is None:
+            return None
+        near, far = (value.low, value.high) if self.is_upper else (-value.high, -value.low)
+        bound = bound if self.is_upper else -bound
+        return True if near > bound else False if far <= bound else None
+
+    def describe_value(self, side: str, value: Estimate | None, unit: str) -> str:
+        """Return the values of a side in brackets with their interval; '' without one."""
+        if value is None or value.value is None or value.low is None or value.high is None:
+            return ""
+        scale, scaled_unit = choose_human_scale(value.value, unit)
+        mean, low, high = (format_significant(number / scale) for number in (value.value, value.low, value.high))
+        return f" ({side}: {mean}, {low} to {high} {scaled_unit}".rstrip() + ")"
+
+
+def parse_limit(text: str) -> AbsoluteLimit | None:
+    """Parse a condition with a metric and a limit in its unit; None if it is another one."""
+    match = _LIMIT.match(text)
+    return AbsoluteLimit(match[1], match[2] == ">", match[3], (match[4] or "").strip()) if match else None
+
+
+def _measure_unit(unit: str) -> tuple[str, float]:
+    """Return the base unit of a unit and its size; ('', 0) if it is unknown."""
+    if sizes := unit_to_bytes_per_s(unit):
+        return _BYTES_PER_S, sizes[0]
+    if unit in TIME_UNITS:
+        return _SECONDS, parse_seconds("1" + {"seconds": "s"}.get(unit, unit))
+    if match := _COUNTED.match(unit) if is_rate(unit) else None:
+        return _PER_S, _POWERS[match[1].lower()]
+    if unit == _BYTES:
+        return _BYTES, 1.0
+    try:
+        return (_BYTES, float(parse_size(f"1{unit}"))) if unit else ("", 0.0)
+    except InputError:
+        return "", 0.0
+
+
+def _parse_count(limit: AbsoluteLimit) -> float:
+    match = _COUNTED.match(limit.unit)
+    return float(limit.amount) * _POWERS[match[1].lower()] if match else math.nan
+
+
+_PARSERS: dict[str, Callable[[AbsoluteLimit], float]] = {
+    _BYTES_PER_S: lambda limit: parse_rate(limit.bound_text),
+    _SECONDS: lambda limit: parse_seconds(limit.bound_text) if limit.unit else math.nan,
+    _BYTES: lambda limit: float(parse_size(limit.bound_text)) if limit.unit else math.nan,
+    _PER_S: _parse_count,
+}

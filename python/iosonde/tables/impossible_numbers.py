@@ -1,0 +1,60 @@
+"""Numbers of a table that cannot be true: a rate, a time or a latency below 0, often a mark of a failed trial (-1)."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from iosonde.core.contradiction import BELOW_ZERO
+from iosonde.core.message import Message
+from iosonde.core.metrics import build_metric, is_speed
+from iosonde.core.table import Column, Table
+
+# Differences may be below 0, and so may times on a clock.
+_DIFFERENCES = re.compile(
+    r"(?:^|[\W_])(?:delta|diff\w*|change\w*|gain\w*|offset|error|err|skew|drift|residuals?|start\w*|end|log)(?:$|[\W_])",
+    re.I,
+)
+
+
+def drop_impossible_numbers(table: Table) -> Table:
+    """Return the table without the rates and times below 0, which become missing values, with a warning for each column
+    (S138). A column in which they are as many as the others is left as it is: it holds differences."""
+    columns = {
+        column.name: (column, mask)
+        for column in table.columns.values()
+        if (mask := _find_below_zero(column)) is not None
+    }
+    if not columns:
+        return table
+    cleaned = {
+        name: replace(column, values=np.where(mask, np.nan, column.values)) for name, (column, mask) in columns.items()
+    }
+    warnings = [_build_warning(table, column, mask) for column, mask in columns.values()]
+    return replace(table, columns={**table.columns, **cleaned}, warnings=(*table.warnings, *warnings))
+
+
+def _find_below_zero(column: Column) -> np.ndarray | None:
+    """Return which numbers are impossible; None if there are none, or the column may hold numbers below 0."""
+    name = column.label or column.name
+    if not column.numeric or _DIFFERENCES.search(name) or not is_speed(build_metric(name, column.unit)):
+        return None
+    values = column.values.astype(float)
+    below, above = values < 0, values > 0
+    if not below.any() or 2 * below.sum() >= above.sum() or bool(np.all(np.diff(values) > 0)):
+        return None
+    return below
+
+
+def _build_warning(table: Table, column: Column, mask: np.ndarray) -> Message:
+    first = int(np.flatnonzero(mask)[0])
+    return Message(
+        BELOW_ZERO,
+        "{n} of {n_rows} values of {column} are below 0 ({place}: {value:g}), which no rate or time can be: they are"
+        " left out (S138)",
+        n=int(mask.sum()),
+        n_rows=len(table),
+        column=column.name,
+        place=table.place(first),
+        value=float(column.values[first]),
+    )
