@@ -15,19 +15,20 @@ import numpy as np
 from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 
-from ..families import complete_options, get_max_settings, import_family, warn_about_few_rows
+from ..families import complete_options, get_max_settings, import_family, loglog, warn_about_few_rows
 from .calibration import calibrate
 from .errors_of import RepeatNoise, compute_grouped_standard_error, estimate_grouped_mean, estimate_repeat_noise
 from .features import Examples
 from .fitted import Model, train_model
-from .folds import Fold, Groups, build_k_folds, split_once
+from .folds import Fold, Groups, build_k_folds, leave_inner_levels_out, split_once
 from .validate import Candidate, Judged, build_refused_candidate, use_custom_classes_of_candidates, validate_candidate
 from .work import FitProgress, Tell
 
-AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
+AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear", "loglog")) + (
     Candidate("tree", {"depth": 3}),
     Candidate("tree"),
     Candidate("neighbours"),
@@ -48,7 +49,8 @@ class Choice:
 
     ``nested`` is the unbiased error of the whole procedure, None without a choice. ``noise`` is the floor.
     ``passed_over`` are numbers of simpler ones, as good, that predict below 0. ``gain``: how much less the model errs
-    than the mean of everything, on the same unseen rows."""
+    than the mean of everything, on the same unseen rows. ``between_levels``: its error at inner levels of a number that
+    it has not seen, None without a number of three repeated levels."""
 
     tried: tuple[Judged, ...]
     chosen: int
@@ -60,6 +62,7 @@ class Choice:
     n_choice: int
     passed_over: tuple[int, ...] = ()
     gain: Estimate | None = None
+    between_levels: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -69,6 +72,7 @@ class Choice:
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
             "noise": self.noise.to_json() if self.noise else None,
+            "between_levels": self.between_levels.to_json() if self.between_levels else None,
             "nested": self.nested.to_json() if self.nested else None,
             "n": self.model.rows,
             "n_settings": self.model.settings,
@@ -143,11 +147,16 @@ def choose_model(
         )
     tried[chosen] = judged
     noise = estimate_repeat_noise(examples)
+    apart = _judge_between_levels(part, winner, group, level, seed, work)
     model = replace(
         train_model(examples, winner.family, complete_options(winner.family, winner.options), seed, level),
         calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
+        between=None
+        if apart is None
+        else calibrate(part.y[apart.rows], apart.predicted, group.independent[apart.rows]),
         errors={
             **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+            "between_levels": None if apart is None else apart.mae.value,
             "mean_model": baseline.mae.value,
             "noise": noise.mae if noise else None,
         },
@@ -164,7 +173,19 @@ def choose_model(
         len(part),
         tuple(passed),
         _estimate_gain(judged, baseline, examples, together, level),
+        None if apart is None else apart.mae,
     )
+
+
+def _judge_between_levels(
+    examples: Examples, candidate: Candidate, group: Groups, level: float, seed: int, work: FitProgress
+) -> Judged | None:
+    """Judge a candidate at inner levels of numbers that it has not seen; None without any."""
+    folds = leave_inner_levels_out(examples)
+    if not folds:
+        return None
+    judged = validate_candidate(examples, candidate, folds, group, level, seed, work)
+    return None if judged.refused else judged
 
 
 def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
@@ -276,3 +297,12 @@ def list_auto_candidates(n_settings: int, terms: str = "") -> list[Candidate]:
         Candidate(c.family, {"terms": terms}) if terms and "terms" in import_family(c.family).OPTIONS else c
         for c in chosen
     ]
+
+
+def can_be_power_law(examples: Examples) -> bool:
+    """Return whether ``loglog`` says more than ``loglinear``: a positive response, and a positive number of three
+    levels or more."""
+    is_positive = bool(examples.y.min() > 0) and not is_logarithm(examples.response)
+    return is_positive and any(
+        loglog.has_exponent(feature) and len(feature.levels) > 2 for feature in examples.features
+    )
