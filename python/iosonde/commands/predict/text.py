@@ -86,7 +86,7 @@ def _format_repeats(predictions: Sequence[Prediction], divisor: float) -> list[s
 
 def _format_new_levels(model: Model, predictions: Sequence[Prediction], divisor: float) -> list[str]:
     """Say which intervals are those of levels that were left out."""
-    n = sum(prediction.at_new_level for prediction in predictions)
+    n = len([prediction for prediction in predictions if prediction.at_new_level])
     if not n:
         return []
     which = "this setting is" if len(predictions) == 1 else f"{n} of {len(predictions)} settings are"

@@ -3,7 +3,7 @@
 Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood,
 by scikit-learn. Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction:
 mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response is
-modelled by its logarithm (``log``), and then never predicted below 0, if settings that are left out one by one are
+modelled by its logarithm (``log``), and then never predicted below 0, if held-out settings, one at a time, are
 predicted better so (Sundararajan & Keerthi, Neural Computation 13, 2001).
 """
 
@@ -56,7 +56,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 @dataclass(frozen=True)
 class _Process:
-    """A fitted process: its numbers by name, the weights of the points, and the mean absolute error of points left out
+    """A fitted process: its numbers by name, the weights of the points, and the mean absolute error of points held out
     one by one, in the response's unit."""
 
     form: dict[str, Any]
@@ -81,9 +81,9 @@ def _fit_process(u: Array, means: Array, log: bool, seed: int) -> _Process:
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
         process.fit(u, (y - mean) / sd)
         half_inverse = np.linalg.inv(process.L_)
-    left_out = y - sd * process.alpha_ / (half_inverse**2).sum(axis=0)
+    loo_predictions = y - sd * process.alpha_ / (half_inverse**2).sum(axis=0)
     with np.errstate(over="ignore"):
-        error = float(np.abs((np.exp(left_out) if log else left_out) - means).mean())
+        error = float(np.abs((np.exp(loo_predictions) if log else loo_predictions) - means).mean())
     smooth, noise = process.kernel_.k1, process.kernel_.k2
     form = {
         "log": log,

@@ -72,7 +72,7 @@ class Choice:
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
             "noise": self.noise.to_json() if self.noise else None,
-            "between_levels": self.between_levels.to_json() if self.between_levels else None,
+            "between_levels": self.between_levels.value if self.between_levels else None,
             "nested": self.nested.to_json() if self.nested else None,
             "n": self.model.rows,
             "n_settings": self.model.settings,
@@ -118,7 +118,9 @@ def choose_model(
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else build_k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
-    work = _plan_fits(candidates, part_folds, folds, len(examples), tell)
+    inner_folds = leave_inner_levels_out(part)
+    n_final = sum(fold.train.size for fold in inner_folds) + len(examples)
+    work = _plan_fits(candidates, part_folds, folds, n_final, tell)
     tried = [
         build_refused_candidate(
             candidate,
@@ -147,7 +149,8 @@ def choose_model(
         )
     tried[chosen] = judged
     noise = estimate_repeat_noise(examples)
-    apart = _judge_between_levels(part, winner, group, level, seed, work)
+    apart = validate_candidate(part, winner, inner_folds, group, level, seed, work) if inner_folds else None
+    apart = None if apart is None or apart.refused else apart
     model = replace(
         train_model(examples, winner.family, complete_options(winner.family, winner.options), seed, level),
         calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
@@ -177,17 +180,6 @@ def choose_model(
     )
 
 
-def _judge_between_levels(
-    examples: Examples, candidate: Candidate, group: Groups, level: float, seed: int, work: FitProgress
-) -> Judged | None:
-    """Judge a candidate at inner levels of numbers that it has not seen; None without any."""
-    folds = leave_inner_levels_out(examples)
-    if not folds:
-        return None
-    judged = validate_candidate(examples, candidate, folds, group, level, seed, work)
-    return None if judged.refused else judged
-
-
 def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
     """Estimate how much less a model errs than the mean of everything; None if they were judged on different rows."""
     if not np.array_equal(judged.rows, mean.rows):
@@ -204,8 +196,8 @@ def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: G
 def _plan_fits(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
 ) -> FitProgress:
-    """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one on all
-    rows."""
+    """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one
+    on the last ``rows``: without inner levels, and all."""
     work, names = FitProgress(tell), [candidate.family for candidate in candidates]
     work.plan(names, sum(fold.train.size for fold in part))
     if len(names) > 1:
