@@ -756,6 +756,7 @@ def build_tried_choice(chosen: int, *errors: tuple[str, float | None], **more) -
         "model": SimpleNamespace(rows=30),
         "passed_over": (),
         "gain": Estimate(1.0, 0.5, 2.0, 0.95, 5),
+        "between_levels": None,
     }
     return cast(Any, SimpleNamespace(**{**defaults, **more}))
 
@@ -845,3 +846,15 @@ def test_the_family_of_tests_is_over_the_factors_that_are_named(tmp_path):
         {"repetition": 0},
         {"repetition": 1},
     ]
+
+
+def test_terms_of_regress_name_factors_and_are_those_of_linear_models(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = [f"{n},{b},{35 * n**0.8 * b**0.3}" for n in (1, 2, 4, 8) for b in (1, 4, 16)]
+    path.write_text("nodes,size,v\n" + "\n".join(rows) + "\n")
+    learned = select_examples(open_data(path), ResponseQuery(("log(v)",), ("log(nodes)", "size")))
+    assert [feature.name for feature in learned.examples.features] == ["nodes", "size"]
+    assert learned.examples.terms == "log(nodes), size"
+    candidates = Learning().candidates(learned.examples)
+    assert {c.options["terms"] for c in candidates if "terms" in c.options} == {"log(nodes), size"}
+    assert not select_examples(open_data(path), ResponseQuery(("v",), ("nodes", "size"))).examples.terms

@@ -401,7 +401,7 @@ def test_families_have_limits_of_settings_and_rows():
 
 
 def test_neighbours_by_hand():
-    """Levels 1, 2, 4, 8 lie at 0, 1/3, 2/3 and 1; 2 was measured twice."""
+    """Levels 1, 2, 4, 8 lie at 0, 1/3, 2/3 and 1 by their logarithms; 2 was measured twice."""
     data = build_examples(build_table({"a": [1, 2, 2, 4, 8], "y": [10.0, 20.0, 30.0, 40.0, 80.0]}), "y", ["a"])
     form = neighbours.fit(data, {"k": 2}, 0)
     assert form["settings"] == [
@@ -410,11 +410,11 @@ def test_neighbours_by_hand():
         {"at": [4.0], "value": 40.0, "n": 1},
         {"at": [8.0], "value": 80.0, "n": 1},
     ]
-    x = np.array([[2.0], [3.0], [2.5], [1.5], [9.0]])
-    # 2.5 is a quarter of the way from 2 to 4; beyond 8 it is as at 8.
+    x = np.array([[2.0], [8**0.5], [2 * 2**0.25], [2**0.5], [9.0]])
+    # The third is a quarter of the way from 2 to 4; beyond 8 it is as at 8.
     assert neighbours.predict(form, x) == pytest.approx([25, 32.5, (25 * 3 + 40) / 4, 17.5, 80])
     assert neighbours.predict({**form, "k": 1}, x)[1:3] == pytest.approx([32.5, 25]), "both are as near as the first"
-    assert neighbours.predict({**form, "k": 9}, np.array([[3.0]])) == pytest.approx(
+    assert neighbours.predict({**form, "k": 9}, np.array([[8**0.5]])) == pytest.approx(
         [(25 + 40 + 10 / 3 + 80 / 3) / (8 / 3)]
     )
     assert neighbours.fit(data, {}, 0)["k"] == 5
@@ -575,11 +575,16 @@ def test_a_gaussian_process_is_evaluated_from_its_form():
     assert gaussian.predict({**form, "log": True, "sd": 0.1}, x) == pytest.approx(np.exp([10.8, 10 + 0.8 * np.exp(-2)]))
 
 
-@pytest.mark.parametrize(("y", "log"), [([1.0, 10.0, 5.0], False), ([1.0, 10.1, 5.0], True), ([0.0, 10.1, 5.0], False)])
-def test_a_gaussian_process_takes_logarithms_of_what_spans_more_than_ten(y, log):
-    form = gaussian.fit(build_examples(build_table({"a": [1, 2, 3], "y": y}), "y", ["a"]), {}, 0)
-    values = np.log(y) if log else np.array(y)
+@pytest.mark.parametrize(("spread", "log"), [(0.1, True), (0.0, False)])
+def test_a_gaussian_process_takes_logarithms_where_they_predict_better(spread, log):
+    """Noise in proportion, or a line with noise of one size."""
+    a, rng = np.arange(1, 13), np.random.default_rng(4)
+    y = np.exp(a + rng.normal(0, spread, 12)) if log else 10 + 5.0 * a + rng.normal(0, 1, 12)
+    form = gaussian.fit(build_examples(build_table({"a": a, "y": y}), "y", ["a"]), {}, 0)
+    values = np.log(y) if log else y
     assert (form["log"], form["mean"], form["sd"]) == (log, pytest.approx(values.mean()), pytest.approx(values.std()))
+    below = build_examples(build_table({"a": a, "y": y - y.min()}), "y", ["a"])
+    assert gaussian.fit(below, {}, 0)["log"] is False
 
 
 def test_forms_of_many_trees_are_sums_and_means():

@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import build_table
 from iosonde.core.types import Estimate
+from iosonde.model.families import import_family
 from iosonde.model.fit import choose
 from iosonde.model.fit.calibration import Calibration, calibrate, count_groups_needed
 from iosonde.model.fit.choose import (
     build_standard_folds,
+    can_be_power_law,
     choose_model,
     find_simplest_good_candidates,
     list_auto_candidates,
 )
+from iosonde.model.fit.document import from_text, to_text
 from iosonde.model.fit.errors_of import compute_grouped_standard_error
-from iosonde.model.fit.features import Feature, build_examples
+from iosonde.model.fit.features import Examples, Feature, build_examples
 from iosonde.model.fit.fitted import (
     Model,
     compute_negative_share,
@@ -33,7 +36,7 @@ from iosonde.model.fit.fitted import (
     predict_settings,
     train_model,
 )
-from iosonde.model.fit.folds import Fold, Groups, group_inseparable_rows
+from iosonde.model.fit.folds import Fold, Groups, group_inseparable_rows, leave_inner_levels_out
 from iosonde.model.fit.repeats import Repeats, list_repeated_settings
 from iosonde.model.fit.validate import Candidate, Judged
 from messages import assert_problem, codes, has_message, raises, with_code
@@ -212,13 +215,82 @@ def test_many_settings_are_what_single_ones_are():
 
 
 def test_a_level_between_those_tried_has_the_interval_of_its_neighbours_together():
-    model = fitted(grid(), "linear").model
+    model = replace(fitted(grid(), "linear").model, between=None)
     made = predict_setting(model, {"a": 3.5, "fs": "y"}, 0.9)
     below, above = (predict_setting(model, {"a": a, "fs": "y"}, 0.9).value for a in (3, 4))
     assert below.low is not None and above.low is not None
     assert made.value.low == min(below.low, above.low) and made.value.high == max(below.high, above.high)
     assert_problem(made.value.warnings[0], "interval-of-neighbours", levels="a 3 and 4")
     assert made.to_json()["interval_of"] == "neighbours" and not made.extrapolated
+
+
+def build_saturating_rates(seed: int, noise: float = 0.04) -> tuple[Examples, dict[tuple[int, int], float]]:
+    """``y`` saturates in a and in b, which double; three trials. The truths are those between the levels."""
+
+    def compute(a: int, b: int) -> float:
+        return 1200 * a / (a + 8) * b / (b + 64)
+
+    rng = np.random.default_rng(seed)
+    rows = [(a, b) for a in (1, 2, 4, 8, 16, 32) for b in (16, 64, 256, 1024) for _ in range(3)]
+    y = [compute(a, b) * np.exp(rng.normal(0, noise)) for a, b in rows]
+    a, b = map(list, zip(*rows, strict=True))
+    truths = {(a, b): compute(a, b) for a in (3, 6, 12, 24) for b in (32, 128, 512)}
+    return build_examples(build_table({"a": a, "b": b, "y": y}), "y", ["a", "b"]), truths
+
+
+def test_predictions_between_doubled_levels_are_right_and_their_intervals_hold():
+    n_inside, widths, errors = 0, [], []
+    for seed in range(5):
+        examples, truths = build_saturating_rates(seed)
+        model = fitted(examples, "gaussian").model
+        rng = np.random.default_rng(1000 + seed)
+        for (a, b), truth in truths.items():
+            prediction = predict_setting(model, {"a": a, "b": b}, 0.9)
+            assert prediction.at_new_level and prediction.to_json()["interval_of"] == "levels"
+            e = prediction.value
+            n_inside += e.low <= truth * np.exp(rng.normal(0, 0.04)) <= e.high
+            widths.append(e.high / e.low)
+            errors.append(e.value / truth - 1)
+    assert abs(np.mean(errors)) < 0.02 and np.abs(errors).max() < 0.15
+    assert n_inside >= 0.85 * len(errors) and np.median(widths) < 1.5
+
+
+def test_the_error_between_levels_is_that_of_inner_levels_left_out():
+    examples, _ = build_saturating_rates(1)
+    choice = fitted(examples, "linear")
+    held = leave_inner_levels_out(examples)
+    assert [fold.name for fold in held] == ["a=2", "a=4", "a=8", "a=16", "b=64", "b=256"]
+    errors = []
+    for fold in held:
+        form = import_family("linear").fit(examples.take(fold.train), {}, 0)
+        errors += np.abs(import_family("linear").predict(form, examples.x[fold.test]) - examples.y[fold.test]).tolist()
+    assert choice.between_levels.value == pytest.approx(np.mean(errors))
+    assert choice.model.errors["between_levels"] == choice.to_json()["between_levels"] == choice.between_levels.value
+    assert from_text(to_text(choice.model).encode(), "m").between == choice.model.between
+
+
+def test_a_power_law_is_among_the_candidates_where_a_number_has_three_levels():
+    rng = np.random.default_rng(3)
+    n = np.repeat([1, 2, 4, 8, 16, 32], 6)
+    table = build_table({"n": n, "b": np.tile([1, 8], 18), "y": 35 * n**0.82 * np.exp(rng.normal(0, 0.05, 36))})
+    examples = build_examples(table, "y", ["n", "b"])
+    assert can_be_power_law(examples) and not can_be_power_law(build_examples(table, "y", ["b"]))
+    choice = fitted(examples, *(c.family for c in list_auto_candidates(12)))
+    assert choice.model.family == "loglog"
+    (exponent,) = [term for term in choice.model.form["terms"] if term["term"] == "log(n)"]
+    assert exponent["low"] < 0.82 < exponent["high"]
+    assert not can_be_power_law(replace(examples, response="log(y)"))
+
+
+def test_a_prediction_of_a_logarithm_is_also_in_its_unit():
+    examples, _ = build_saturating_rates(2)
+    logs = replace(examples, y=np.log2(examples.y), response="log2(y)")
+    choice = fitted(logs, "gaussian")
+    assert choice.tried[0].classes is None and choice.tried[0].errors.relative is None
+    made = predict_setting(choice.model, {"a": 6, "b": 128}, 0.9)
+    assert made.original.value == pytest.approx(2**made.value.value)
+    assert made.to_json()["original"]["high"] == pytest.approx(2**made.value.high)
+    assert predict_setting(fitted(examples, "linear").model, {"a": 4, "b": 64}, 0.9).original is None
 
 
 def test_a_level_between_those_tried_has_no_interval_where_they_have_none_and_the_cure_is_named():
@@ -369,10 +441,11 @@ def test_progress_is_told_and_ends_at_all():
         lambda *one: told.append(one),
     )
     shares = [share for _, share in told]
-    # On folds, in inner and outer nested ones; the tree learned from all rows, 24 of the total, is not told.
-    total = 1.05 * 72 + 1.05 * 144 + 72 + 24
+    # On folds, in inner and outer nested ones, without inner levels; the tree learned from all rows is not told.
+    inner = [fold.train.size for fold in leave_inner_levels_out(grid())]
+    total = 1.05 * 72 + 1.05 * 144 + 72 + sum(inner) + 24
     assert shares == sorted(shares) and shares[-1] == pytest.approx(1 - 24 / total)
-    assert shares[0] == pytest.approx(0.05 * 18 / total) and len(shares) == 2 * 4 + 2 * 12 + 4
+    assert shares[0] == pytest.approx(0.05 * 18 / total) and len(shares) == 2 * 4 + 2 * 12 + 4 + len(inner)
 
 
 def test_a_group_weighs_the_same_whatever_its_rows():
@@ -624,10 +697,10 @@ def test_folds_by_the_number_of_rows(rows, asked, wanted):
 
 @pytest.mark.parametrize(("n_settings", "gaussian"), [(100, True), (101, False)])
 def test_candidates_from_the_simplest(n_settings, gaussian):
-    names = ["mean", "linear", "loglinear", "tree", "tree", "neighbours", "gaussian", "boosting", "forest"]
+    names = ["mean", "linear", "loglinear", "loglog", "tree", "tree", "neighbours", "gaussian", "boosting", "forest"]
     made = list_auto_candidates(n_settings, "a*b")
     assert [one.family for one in made] == [name for name in names if gaussian or name != "gaussian"]
-    assert [one.options for one in made[1:5]] == [{"terms": "a*b"}, {"terms": "a*b"}, {"depth": 3}, {}]
+    assert [one.options for one in made[1:6]] == [{"terms": "a*b"}, {"terms": "a*b"}, {}, {"depth": 3}, {}]
     assert [one.options for one in list_auto_candidates(5)[1:3]] == [{}, {}]
 
 

@@ -1,17 +1,19 @@
 """From DATA to training data of a model (one response, its factors, rows as examples), and the models to try."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.transforms import TRANSFORMS
 from iosonde.core.types import Role
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.model.families import NAMES, complete_options
 from iosonde.model.families.linear import build_design_columns
-from iosonde.model.fit.choose import Choice, choose_model, list_auto_candidates
+from iosonde.model.fit.choose import Choice, can_be_power_law, choose_model, list_auto_candidates
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Candidate
@@ -36,7 +38,11 @@ class Learned:
 
 
 def select_examples(source: Source, query: ResponseQuery) -> Learned:
-    """Return the rows to learn from. Raises InputError, DataError."""
+    """Return the rows to learn from. ``query.on`` may hold terms of ``regress``, such as ``log(nodes)``.
+
+    Raises InputError, DataError."""
+    terms = ", ".join(query.on) if any(map(_is_term, query.on)) else ""
+    query = replace(query, on=tuple(_list_columns(query.on))) if terms else query
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
         name for name in list_set_factors(response) if len(response.rows.column(name).codes()[1]) > 1
@@ -54,7 +60,24 @@ def select_examples(source: Source, query: ResponseQuery) -> Learned:
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
     )
     warnings = (*list_caveats(response), *training_examples.warnings)
-    return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
+    return Learned(
+        response, replace(training_examples, features=features, unit=response.unit, warnings=warnings, terms=terms)
+    )
+
+
+_TRANSFORM = re.compile(rf"(?:C|{'|'.join(TRANSFORMS)})\((.+)\)")
+
+
+def _list_columns(on: Sequence[str]) -> list[str]:
+    """Return the columns in terms, each once."""
+    parts = [part.strip() for text in on for part in (re.split("[:*]", text) if _is_term(text) else [text])]
+    matches = [(part, _TRANSFORM.fullmatch(part)) for part in parts]
+    return list(dict.fromkeys(match[1].strip() if match else part for part, match in matches))
+
+
+def _is_term(text: str) -> bool:
+    """Return whether a text has a transform of a column, or is a product of such."""
+    return any(_TRANSFORM.fullmatch(part.strip()) for part in re.split("[:*]", text))
 
 
 def list_set_factors(response: Response) -> list[str]:
@@ -79,7 +102,9 @@ class Learning:
 
     def candidates(self, examples: Examples) -> list[Candidate]:
         """Return the models to try, simplest first. Raises InputError, or DataError for terms that do not exist."""
-        models = build_candidates(self.families, int(examples.cells.max()) + 1, self.terms)
+        models = build_candidates(self.families, int(examples.cells.max()) + 1, self.terms or examples.terms or None)
+        if not any("loglog" in family for family in self.families) and not can_be_power_law(examples):
+            models = [model for model in models if model.family != "loglog"]
         for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
             build_design_columns(examples, terms)
         return models

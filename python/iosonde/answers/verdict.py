@@ -20,9 +20,9 @@ def describe_choice(choice: Choice, scale: tuple[float, str] = _PLAIN) -> str:
     if judged.candidate.family == "mean" and len(choice.tried) > 1:
         return _describe_mean_choice(choice, scale)
     if len(choice.tried) == 1:
-        return f"{judged.candidate.short}: {_describe_error(choice, judged, scale)}."
+        return f"{judged.candidate.short}: {_describe_error(choice, judged, scale)}.{_describe_between(choice, scale)}"
     reason, error = _explain_choice(choice, judged), _describe_error(choice, judged, scale)
-    text = f"{judged.candidate.short} is taken, {reason}: {error}."
+    text = f"{judged.candidate.short} is taken, {reason}: {error}.{_describe_between(choice, scale)}"
     if choice.nested is not None:
         e = choice.nested
         rows = f", {choice.n_choice} rows" if choice.n_choice < choice.model.rows else ""
@@ -69,6 +69,14 @@ def _describe_error(choice: Choice, judged: Judged, scale: tuple[float, str]) ->
     elif judged.candidate.family != "mean" and choice.gain is not None and not _is_better_than_mean(choice):
         text += ", which may be by chance"
     return text
+
+
+def _describe_between(choice: Choice, scale: tuple[float, str]) -> str:
+    """Describe the error at levels that the model has not seen; '' without numbers of three repeated levels."""
+    if choice.between_levels is None:
+        return ""
+    error = _format_in_unit(choice.between_levels.value, scale)
+    return f" Each level of these rows was seen in others; at levels between, left out whole, it errs by {error}."
 
 
 def _explain_choice(choice: Choice, judged: Judged) -> str:

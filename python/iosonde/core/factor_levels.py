@@ -60,9 +60,16 @@ class FactorLevels:
             return False
         if self.kind in (SIZES, NINES):
             return True
-        if at.size == 2:
-            return bool(at.max() / at.min() >= _APART)
-        return _measure_unevenness(np.log(at)) < _measure_unevenness(at)
+        return are_spaced_by_ratios(at)
+
+
+def are_spaced_by_ratios(levels: npt.NDArray[np.float64]) -> bool:
+    """Return whether ascending levels are spaced by ratios rather than by differences; two if they are far apart."""
+    if levels.size < 2 or levels[0] <= 0:
+        return False
+    if levels.size == 2:
+        return bool(levels[1] / levels[0] >= _APART)
+    return _measure_unevenness(np.log(levels)) < _measure_unevenness(levels)
 
 
 def collect_factor_levels(columns: Sequence[Column]) -> FactorLevels:

@@ -4,6 +4,7 @@ Advice requires a gain, measured on data that did not choose it (``advise_gain``
 Otherwise ``advise_needs`` says what to measure.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -142,6 +143,12 @@ class Advice:
     def criteria_agree(self) -> bool:
         """True if every criterion selects the same default."""
         return len(set(self.winners.values())) == 1
+
+    @property
+    def exceptions(self) -> tuple[str, tuple[Rule, ...]]:
+        """Return the setting of several rules, and the rules with another one; '' and all rules if each has its own."""
+        usual, n = Counter(rule.then for rule in self.rules).most_common(1)[0]
+        return (usual, tuple(rule for rule in self.rules if rule.then != usual)) if n > 1 else ("", self.rules)
 
     def find_rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
         """Return the rule that an instance fulfils; None without advice."""
@@ -345,22 +352,14 @@ def _estimate_gain(
     """Estimate the gain of the first of the ``pair`` over the second. ``at``: name of a choice → its setting for each
     instance."""
     what, over = pair
-    measured = "possible" if what == "cases" else what  # the same choice, by the other repeats
+    if what == "cases":
+        return _estimate_gain_of_cases(instances, crossed, at[what], at[over], level)
     sign = -1.0 if instances.lower else 1.0
-    logs = sign * (crossed.logs[measured] - crossed.logs[over])
-    absolute = sign * (crossed.values[measured] - crossed.values[over])
+    logs = sign * (crossed.logs[what] - crossed.logs[over])
+    absolute = sign * (crossed.values[what] - crossed.values[over])
     mean = crossed.mean
-
-    def estimate_share(name: str) -> Estimate:
-        estimate = mean(crossed.share["possible" if name == "cases" else name], level)
-        return (
-            bound_repeat_share(instances, at[name], estimate)
-            if crossed.by_repeat
-            else bound_instance_share(estimate, crossed.share[name])
-        )
-
-    gains = crossed.gain(measured, over, level), mean(logs, level), mean(absolute, level)
-    if crossed.by_repeat and what in ("default", "cases"):
+    gains = crossed.gain(what, over, level), mean(logs, level), mean(absolute, level)
+    if crossed.by_repeat and what == "default":
         sides = at[what], at[over]
         gains = (
             estimate_share_gain(instances, sides[0], to_one_hot(instances, sides[1]), level, gains[0]),
@@ -372,12 +371,60 @@ def _estimate_gain(
         gains[0],
         to_geometric_mean(gains[1]),
         gains[2],
-        estimate_share(what),
-        estimate_share(over),
-        estimate_share("possible") if "possible" in crossed.share else None,
-        crossed.lowest[measured],
+        _estimate_share(instances, crossed, at, what, level),
+        _estimate_share(instances, crossed, at, over, level),
+        _estimate_share(instances, crossed, at, "possible", level) if "possible" in crossed.share else None,
+        crossed.lowest[what],
         crossed.lowest[over],
         () if crossed.by_repeat else tuple(logs.tolist()),
+    )
+
+
+def _estimate_share(
+    instances: Instances, crossed: Crossed, at: Mapping[str, Rows], name: str, level: float
+) -> Estimate:
+    """Estimate the share of the best that a choice reaches on data that did not choose it."""
+    estimate = crossed.mean(crossed.share[name], level)
+    return (
+        bound_repeat_share(instances, at[name], estimate)
+        if crossed.by_repeat
+        else bound_instance_share(estimate, crossed.share[name])
+    )
+
+
+def _estimate_gain_of_cases(instances: Instances, crossed: Crossed, chosen: Rows, over: Rows, level: float) -> Gain:
+    """Estimate the gain of these very settings, one an instance, on all trials.
+
+    The trials chose which instances leave the default: each interval therefore has the level of as many intervals as
+    were compared (Bonferroni), and holds for any such choice of few instances."""
+    comparisons = len(instances) * (len(instances.settings) - 1)
+    joint = 1 - (1 - level) / comparisons
+    share, rows = compute_shares_of_best(instances.values, instances.lower), np.arange(len(instances))
+
+    def bound_mean_share(settings: Rows) -> Estimate:
+        mean = Estimate(float(share[rows, settings].mean()), None, None, level, int(instances.trials.sum()))
+        return bound_repeat_share(instances, settings, mean)
+
+    gains = [
+        replace(estimate, level=level)
+        for estimate in (
+            estimate_share_gain(instances, chosen, to_one_hot(instances, over), joint),
+            estimate_ratio_gain(instances, chosen, over, joint),
+            estimate_absolute_gain(instances, chosen, over, joint),
+        )
+    ]
+    return Gain(
+        instances.names[over[0]],
+        gains[0],
+        to_geometric_mean(gains[1]),
+        gains[2],
+        bound_mean_share(chosen),
+        bound_mean_share(over),
+        _estimate_share(instances, crossed, {"possible": find_best_settings(instances)}, "possible", level)
+        if "possible" in crossed.share
+        else None,
+        float(share[rows, chosen].min()),
+        float(share[rows, over].min()),
     )
 
 

@@ -4,7 +4,7 @@ With too few instances to hold any out, each is a case of its own: a setting is 
 is significant after Holm's correction over all cases (as ``compare --by``). Rules of such cases hold for them alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,12 @@ from iosonde.stats.regression.effects import estimate_effects
 
 from .advise_defaults import compute_shares_of_best
 from .advise_tree import Node
-from .instances import Instances, Mask, Rows
+from .instances import Array, Instances, Mask, Rows
 from .rules import Rule, RuleCondition, build_rule
 
 _SETTING = "setting"
 
+_Conditions = dict[int, Array]  # by factor: the codes of its levels
 Pair = tuple[int, int, int]  # instance, setting, other setting
 
 
@@ -157,26 +158,54 @@ def has_setting_effect(instances: Instances, level: float) -> bool:
 
 
 def build_case_rules(instances: Instances, chosen: Rows, best: Rows) -> tuple[Rule, ...]:
-    """Build the rules of measured cases: by the levels of one factor if these decide, else a rule for each case."""
+    """Build the rules of measured cases: each case fulfils exactly one, and levels with the same settings share one."""
     share = compute_shares_of_best(instances.values, instances.lower)
-
-    def build(rows: Rows, factors: Sequence[int]) -> Rule:
-        conditions = tuple(_build_condition(instances, factor, rows) for factor in factors)
-        return build_rule(Node(int(chosen[rows[0]]), rows), conditions, instances, share, best)
-
-    for factor in range(len(instances.features)):
-        by_setting = [np.flatnonzero(chosen == setting) for setting in dict.fromkeys(chosen.tolist())]
-        if (
-            sum(np.unique(instances.x[rows, factor]).size for rows in by_setting)
-            == np.unique(instances.x[:, factor]).size
-        ):
-            return tuple(build(rows, [factor]) for rows in by_setting)
-    every = range(len(instances.features))
-    return tuple(build(np.array([row]), every) for row in range(len(instances)))
+    return tuple(
+        build_rule(
+            Node(int(chosen[rows[0]]), rows),
+            tuple(_build_condition(instances, factor, levels) for factor, levels in sorted(conditions.items())),
+            instances,
+            share,
+            best,
+        )
+        for rows, conditions in _iter_boxes(instances.x, chosen, np.arange(len(instances)), {})
+    )
 
 
-def _build_condition(instances: Instances, factor: int, rows: Rows) -> RuleCondition:
+def _iter_boxes(x: Array, chosen: Rows, rows: Rows, conditions: _Conditions) -> Iterator[tuple[Rows, _Conditions]]:
+    """Yield rows of one setting, with the codes of each factor that select them: split by the factor that leaves the
+    fewest mixed rows, then by the one with the fewest parts."""
+    if np.unique(chosen[rows]).size == 1:
+        yield rows, conditions
+        return
+    splits = {factor: parts for factor in range(x.shape[1]) if len(parts := _group_levels(x, chosen, rows, factor)) > 1}
+    factor = min(splits, key=lambda at: (sum(_count_if_mixed(chosen[part]) for part in splits[at]), len(splits[at])))
+    for part in splits[factor]:
+        yield from _iter_boxes(x, chosen, part, {**conditions, factor: np.unique(x[part, factor])})
+
+
+def _group_levels(x: Array, chosen: Rows, rows: Rows, factor: int) -> list[Rows]:
+    """Group the rows by the levels of a factor; levels with the same settings for the same other factors are one
+    group."""
+    groups: dict[str, list[Rows]] = {}
+    for level in dict.fromkeys(x[rows, factor].tolist()):
+        part = rows[x[rows, factor] == level]
+        settings = set(chosen[part].tolist())
+        others = np.delete(x[part], factor, axis=1).tolist()
+        rest = sorted(zip(others, chosen[part].tolist(), strict=True)) if len(settings) > 1 else settings.pop()
+        groups.setdefault(str(rest), []).append(part)
+    return [np.sort(np.concatenate(parts)) for parts in groups.values()]
+
+
+def _count_if_mixed(settings: Rows) -> int:
+    return settings.size if np.unique(settings).size > 1 else 0
+
+
+def _build_condition(instances: Instances, factor: int, codes: Array) -> RuleCondition:
     name = instances.features[factor].name
-    levels = [dict.fromkeys(instances.key(int(row))[name] for row in part) for part in (rows, range(len(instances)))]
-    other = tuple(level for level in levels[1] if level not in levels[0])
-    return RuleCondition(name, levels=tuple(levels[0]), other=other, unit=instances.units.get(name, ""))
+    is_inside = np.isin(instances.x[:, factor], codes)
+    inside, outside = (
+        tuple(dict.fromkeys(instances.key(int(row))[name] for row in np.flatnonzero(mask)))
+        for mask in (is_inside, ~is_inside)
+    )
+    return RuleCondition(name, levels=inside, other=outside, unit=instances.units.get(name, ""))

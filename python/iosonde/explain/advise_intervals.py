@@ -69,7 +69,9 @@ def _compute_log_speeds(instances: Instances) -> Array:
     return np.asarray(np.log(instances.values) * (-1.0 if instances.lower else 1.0))
 
 
-def estimate_ratio_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
+def estimate_ratio_gain(
+    instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate | None = None
+) -> Estimate:
     """Estimate the mean log ratio of speeds of two settings of each instance."""
     slopes = to_one_hot(instances, what) - to_one_hot(instances, over)
     return estimate_mean_from_noise(
@@ -77,7 +79,9 @@ def estimate_ratio_gain(instances: Instances, what: Rows, over: Rows, level: flo
     )
 
 
-def estimate_share_gain(instances: Instances, what: Rows, weights: Array, level: float, estimate: Estimate) -> Estimate:
+def estimate_share_gain(
+    instances: Instances, what: Rows, weights: Array, level: float, estimate: Estimate | None = None
+) -> Estimate:
     """Estimate what a setting adds to the share of the best over others with these ``weights`` (instances ×
     settings)."""
     share = compute_shares_of_best(instances.values, instances.lower)
@@ -93,7 +97,9 @@ def estimate_share_gain(instances: Instances, what: Rows, weights: Array, level:
     return (replace(gain, low=min(gain.low, logs.low)) if logs.low <= 0 else gain).within(-1.0, 1.0)
 
 
-def estimate_absolute_gain(instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate) -> Estimate:
+def estimate_absolute_gain(
+    instances: Instances, what: Rows, over: Rows, level: float, estimate: Estimate | None = None
+) -> Estimate:
     """Estimate the mean difference in the response's unit; for a time the saving."""
     slopes = (
         (to_one_hot(instances, what) - to_one_hot(instances, over))

@@ -30,9 +30,11 @@ def describe_advice(advice: Advice) -> str:
     if advice.kind == DEFAULT and advice.current is None:
         return _describe_default(advice, gain)
     over = f"{advice.instances.format_setting(gain.over)} everywhere"
+    is_of_cases = bool(advice.cases) and advice.kind == RULES
+    where = "in these trials (intervals allow for the choice)" if is_of_cases else "on trials that did not choose it"
     return (
-        f"Advice: {_format_choice(advice)}: {format_share_interval(gain.advised)} of the best possible on trials that "
-        f"did not choose it, against {format_share_interval(gain.reference)} for {over}: "
+        f"Advice: {_format_choice(advice)}: {format_share_interval(gain.advised)} of the best possible {where}, "
+        f"against {format_share_interval(gain.reference)} for {over}: "
         f"{format_share_difference(gain.share)}, {format_ratio_interval(gain.ratio)} times as fast in the geometric "
         f"mean{_describe_possible(advice, gain)}; worst case {format_share(gain.lowest)} of the best, against "
         f"{format_share(gain.reference_lowest)}.{_warn_about_large_gain(gain.share)}"
@@ -50,9 +52,11 @@ def describe_case(advice: Advice, case: Case) -> str:
 def _format_choice(advice: Advice) -> str:
     if advice.kind != RULES:
         return f"{advice.instances.format_setting(advice.best_default)} for everything"
-    if len(advice.rules) > MOST_RULES:
+    usual, exceptions = advice.exceptions
+    if len(exceptions) > MOST_RULES:
         return format_count(len(advice.rules), "rule")
-    return ", ".join(f"{rule.then} if {rule.when}" for rule in advice.rules)
+    text = ", ".join(f"{rule.then} if {rule.when}" for rule in exceptions)
+    return f"{usual}, but {text}" if usual else text
 
 
 def _describe_possible(advice: Advice, gain: Gain) -> str:

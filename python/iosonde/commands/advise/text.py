@@ -76,7 +76,7 @@ def _format_advice(answer: Advised) -> Iterator[str]:
     if len(advice.depths) > 1:
         yield ""
         yield from _format_depths(advice)
-    if advice.kind == RULES and not (advice.cases and len(advice.rules) <= MOST_RULES):
+    if advice.kind == RULES and not (advice.cases and len(advice.exceptions[1]) <= MOST_RULES):
         yield ""
         yield from _format_rules(advice)
     if advice.warnings:

@@ -35,6 +35,8 @@ def lines(answer: Predictions) -> Iterator[str]:
         headers, [_format_row(prediction, names, divisor) for prediction in predictions], "l" * len(names) + "rrl"
     ).splitlines()
     yield from _format_repeats(predictions, divisor)
+    yield from _format_new_levels(model, predictions, divisor)
+    yield from _format_originals(model, predictions)
     warnings = [
         *dict.fromkeys(warning for prediction in predictions for warning in prediction.value.warnings),
         *_warn_sparse(predictions),
@@ -80,6 +82,31 @@ def _format_repeats(predictions: Sequence[Prediction], divisor: float) -> list[s
             "from … trials: the setting was measured, and the interval is that of its own trials (Student's t)"
         )
     return []
+
+
+def _format_new_levels(model: Model, predictions: Sequence[Prediction], divisor: float) -> list[str]:
+    """Say which intervals are those of levels that were left out."""
+    n = len([prediction for prediction in predictions if prediction.at_new_level])
+    if not n:
+        return []
+    which = "this setting is" if len(predictions) == 1 else f"{n} of {len(predictions)} settings are"
+    errors = [model.errors.get(key) for key in ("between_levels", "mae")]
+    between, at_levels = (_format_scaled(error, divisor) for error in errors)
+    return wrapped(
+        f"{which} between tried levels: the interval is that of errors at levels that were left out whole (mean error "
+        f"{between}; at tried levels {at_levels})"
+    )
+
+
+def _format_originals(model: Model, predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Yield the predictions of a logarithm in the unit of its column."""
+    column = model.response.partition("(")[2].removesuffix(")")
+    for prediction in predictions:
+        e = prediction.original
+        if e is not None:
+            ends = "" if e.low is None else f" ({format_number(e.low, 4)} to {format_number(e.high, 4)})"
+            where = "" if len(predictions) == 1 else " at " + ", ".join(f"{k}={v}" for k, v in prediction.at.items())
+            yield from wrapped(f"{column}{where}: {format_number(e.value, 4)}{ends}, a median")
 
 
 def _warn_sparse(predictions: Sequence[Prediction]) -> list[str]:

@@ -137,8 +137,8 @@ class Influence:
 def find_what_ifs(
     data: Examples, model: Model, better: Better, level: float, broken: Broken = lambda _: None
 ) -> WhatIfs | None:
-    """Start from the measured setting whose mean is the median of all settings' means; offer only settings that break
-    no constraint (``broken``). None for a model that is constant, or predicts nothing there."""
+    """Start from the measured setting at the middle level of each number; offer only settings that break no
+    constraint (``broken``). None for a model that is constant, or predicts nothing there."""
     if model.family == "mean":
         return None
     setting = _find_median_setting(data)
@@ -157,10 +157,16 @@ def find_what_ifs(
 
 
 def _find_median_setting(data: Examples) -> dict[str, Cell]:
-    numbers = np.unique(data.cells)
+    """Return the measured setting nearest to the middle level of each number; of several that with the median mean."""
+    numbers, first = np.unique(data.cells, return_index=True)
     means = np.array([data.y[data.cells == cell].mean() for cell in numbers])
-    cell = numbers[np.argsort(means, kind="stable")[(len(means) - 1) // 2]]
-    row = data.x[int(np.flatnonzero(data.cells == cell)[0])]
+    distance = np.zeros(len(numbers))
+    for feature, column in zip(data.features, data.x[first].T, strict=True):
+        levels, rank = np.unique(column, return_inverse=True)
+        if feature.numeric and levels.size > 1:
+            distance += np.abs(rank / (levels.size - 1) - 0.5)
+    nearest = np.flatnonzero(distance <= distance.min() + 1e-9)
+    row = data.x[first[nearest[np.argsort(means[nearest], kind="stable")[(nearest.size - 1) // 2]]]]
     return {
         feature.name: _value_to_level(feature, float(value)) for feature, value in zip(data.features, row, strict=True)
     }

@@ -10,6 +10,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.model_file import rows_to_settings
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.message import Message
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.model.fit.errors_of import Errors, compute_errors, estimate_grouped_mean
@@ -105,7 +106,7 @@ def judge_held_out(model: Model, source: Source, level: float = 0.95) -> Holdout
     return HoldoutAnswer(
         model,
         len(inside),
-        compute_errors(observed, predicted, None),
+        compute_errors(observed, predicted, None, is_logarithm(model.response)),
         estimate_grouped_mean(np.abs(predicted - observed), settings, level),
         int(has_interval.sum()),
         int(covered.sum()),

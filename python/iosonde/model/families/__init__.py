@@ -18,6 +18,7 @@ NAMES = (
     "bound",
     "linear",
     "loglinear",
+    "loglog",
     "tree",
     "bound_tree",
     "classes",

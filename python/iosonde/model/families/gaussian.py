@@ -2,12 +2,14 @@
 
 Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood,
 by scikit-learn. Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction:
-mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response that
-spans more than a factor of ten is modelled by its logarithm (``log``), and never predicted below 0.
+mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response is
+modelled by its logarithm (``log``), and then never predicted below 0, if held-out settings, one at a time, are
+predicted better so (Sundararajan & Keerthi, Neural Computation 13, 2001).
 """
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,12 @@ from iosonde.core.errors import DataError
 from iosonde.model.fit.coding import factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
-from .neighbours import to_distance_coordinates
+from .neighbours import describe_scales, to_distance_coordinates
 
 NAME = "gaussian"
 OPTIONS: dict[str, Any] = {}
 MOST_SETTINGS = 300
-WIDE = 10.0
+SPREAD = 1.5  # a response within this factor is much the same on either scale
 _STEPS = 30
 
 
@@ -38,16 +40,38 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             limit=MOST_SETTINGS,
         )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
+    factors = describe_scales(factors_to_json(examples.features), settings)
+    u = to_distance_coordinates(factors, settings, settings)
+    is_wide = means.min() > 0 and means.max() > SPREAD * means.min()
+    processes = [_fit_process(u, means, log, seed) for log in ((False, True) if is_wide else (False,))]
+    process = min(processes, key=lambda process: process.error)
+    return {
+        **process.form,
+        "factors": factors,
+        "points": [
+            {"at": at.tolist(), "weight": float(weight)} for at, weight in zip(settings, process.weights, strict=True)
+        ],
+    }
+
+
+@dataclass(frozen=True)
+class _Process:
+    """A fitted process: its numbers by name, the weights of the points, and the mean absolute error of points held out
+    one by one, in the response's unit."""
+
+    form: dict[str, Any]
+    weights: Array
+    error: float
+
+
+def _fit_process(u: Array, means: Array, log: bool, seed: int) -> _Process:
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
     from threadpoolctl import threadpool_limits
 
-    factors = factors_to_json(examples.features)
-    u = to_distance_coordinates(factors, settings, settings)
-    log = bool(means.min() > 0 and means.max() > WIDE * means.min())
-    means = np.log(means) if log else means
-    mean, sd = float(means.mean()), float(means.std()) or 1.0
+    y = np.log(means) if log else means
+    mean, sd = float(y.mean()), float(y.std()) or 1.0
     kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.full(u.shape[1], 0.5), (0.05, 50.0)) + WhiteKernel(
         0.1, (1e-6, 10.0)
     )
@@ -55,20 +79,21 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     # Threads that share so small a matrix wait for each other longer than they work.
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
-        process.fit(u, (means - mean) / sd)
+        process.fit(u, (y - mean) / sd)
+        half_inverse = np.linalg.inv(process.L_)
+    loo_predictions = y - sd * process.alpha_ / (half_inverse**2).sum(axis=0)
+    with np.errstate(over="ignore"):
+        error = float(np.abs((np.exp(loo_predictions) if log else loo_predictions) - means).mean())
     smooth, noise = process.kernel_.k1, process.kernel_.k2
-    return {
+    form = {
         "log": log,
         "mean": mean,
         "sd": sd,
         "amplitude": float(smooth.k1.constant_value),
         "noise": float(noise.noise_level),
         "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
-        "factors": factors,
-        "points": [
-            {"at": at.tolist(), "weight": float(weight)} for at, weight in zip(settings, process.alpha_, strict=True)
-        ],
     }
+    return _Process(form, process.alpha_, error)
 
 
 def _minimise_objective(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:

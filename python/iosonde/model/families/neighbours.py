@@ -1,7 +1,8 @@
 """Nearest neighbours: the mean of the ``k`` nearest settings, weighted by 1 ÷ distance (Shepard 1968).
 
-Distance counts levels: each number is placed by its rank among the levels that were measured, from 0 to 1, between
-two levels in proportion; so sizes by powers of two are as far apart as counts. Repeats of a setting are one
+Distance counts levels: each number is placed from 0 to 1, by its logarithm if the levels are spaced by ratios, else by
+its rank among the levels that were measured, between two levels in proportion; so sizes by powers of two are as far
+apart as counts. Repeats of a setting are one
 neighbour, their mean. Settings as far away as the k-th are neighbours too. A setting that was measured predicts itself.
 """
 
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
+from iosonde.core.factor_levels import are_spaced_by_ratios
 from iosonde.model.fit.coding import build_coded_columns, factors_to_json
 from iosonde.model.fit.features import Array, Examples
 
@@ -33,7 +35,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         )
     return {
         "k": int(options.get("k") or OPTIONS["k"]),
-        "factors": factors_to_json(examples.features),
+        "factors": describe_scales(factors_to_json(examples.features), settings),
         "settings": [
             {"at": at.tolist(), "value": float(value), "n": int(n)}
             for at, value, n in zip(
@@ -64,13 +66,27 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return prediction
 
 
+def describe_scales(factors: Sequence[dict[str, Any]], positions: Array) -> list[dict[str, Any]]:
+    """Add ``"scale": "log"`` to the factors whose levels in ``positions`` are spaced by ratios."""
+    is_log = [
+        "levels" not in factor and are_spaced_by_ratios(np.unique(column))
+        for factor, column in zip(factors, positions.T, strict=True)
+    ]
+    return [{**factor, **({"scale": "log"} if log else {})} for factor, log in zip(factors, is_log, strict=True)]
+
+
 def to_distance_coordinates(factors: Sequence[dict[str, Any]], positions: Array, x: Array) -> Array:
-    """Rows of ``x`` in the coordinates of the distance: numbers by their place among the levels of ``positions``."""
+    """Rows of ``x`` in the coordinates of the distance: numbers by their logarithm, or by their place among the levels
+    of ``positions``; beyond these, as at their ends."""
     columns = []
     for column in build_coded_columns(factors):
         values = column.values(x)
         if column.code is None:
             levels = np.unique(positions[:, column.index])
-            values = np.interp(values, levels, np.linspace(0, 1, levels.size)) if levels.size > 1 else 0 * values
+            places = np.linspace(0, 1, levels.size)
+            if factors[column.index].get("scale") == "log":
+                levels, values = np.log(levels[[0, -1]]), np.log(np.maximum(values, levels[0]))
+                places = np.array([0.0, 1.0])
+            values = np.interp(values, levels, places) if levels.size > 1 else 0 * values
         columns.append(values)
     return np.column_stack(columns)

@@ -15,19 +15,20 @@ import numpy as np
 from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 
-from ..families import complete_options, get_max_settings, import_family, warn_about_few_rows
+from ..families import complete_options, get_max_settings, import_family, loglog, warn_about_few_rows
 from .calibration import calibrate
 from .errors_of import RepeatNoise, compute_grouped_standard_error, estimate_grouped_mean, estimate_repeat_noise
 from .features import Examples
 from .fitted import Model, train_model
-from .folds import Fold, Groups, build_k_folds, split_once
+from .folds import Fold, Groups, build_k_folds, leave_inner_levels_out, split_once
 from .validate import Candidate, Judged, build_refused_candidate, use_custom_classes_of_candidates, validate_candidate
 from .work import FitProgress, Tell
 
-AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
+AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear", "loglog")) + (
     Candidate("tree", {"depth": 3}),
     Candidate("tree"),
     Candidate("neighbours"),
@@ -48,7 +49,8 @@ class Choice:
 
     ``nested`` is the unbiased error of the whole procedure, None without a choice. ``noise`` is the floor.
     ``passed_over`` are numbers of simpler ones, as good, that predict below 0. ``gain``: how much less the model errs
-    than the mean of everything, on the same unseen rows."""
+    than the mean of everything, on the same unseen rows. ``between_levels``: its error at inner levels of a number that
+    it has not seen, None without a number of three repeated levels."""
 
     tried: tuple[Judged, ...]
     chosen: int
@@ -60,6 +62,7 @@ class Choice:
     n_choice: int
     passed_over: tuple[int, ...] = ()
     gain: Estimate | None = None
+    between_levels: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
@@ -69,6 +72,7 @@ class Choice:
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
             "noise": self.noise.to_json() if self.noise else None,
+            "between_levels": self.between_levels.value if self.between_levels else None,
             "nested": self.nested.to_json() if self.nested else None,
             "n": self.model.rows,
             "n_settings": self.model.settings,
@@ -114,7 +118,9 @@ def choose_model(
         part, group = examples.take(rows), together.take(rows)
     part_folds = folds if part is examples else build_k_folds(group, INNER, seed)
     settings = int(np.unique(examples.cells).size)
-    work = _plan_fits(candidates, part_folds, folds, len(examples), tell)
+    inner_folds = leave_inner_levels_out(part)
+    n_final = sum(fold.train.size for fold in inner_folds) + len(examples)
+    work = _plan_fits(candidates, part_folds, folds, n_final, tell)
     tried = [
         build_refused_candidate(
             candidate,
@@ -143,11 +149,17 @@ def choose_model(
         )
     tried[chosen] = judged
     noise = estimate_repeat_noise(examples)
+    apart = validate_candidate(part, winner, inner_folds, group, level, seed, work) if inner_folds else None
+    apart = None if apart is None or apart.refused else apart
     model = replace(
         train_model(examples, winner.family, complete_options(winner.family, winner.options), seed, level),
         calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
+        between=None
+        if apart is None
+        else calibrate(part.y[apart.rows], apart.predicted, group.independent[apart.rows]),
         errors={
             **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+            "between_levels": None if apart is None else apart.mae.value,
             "mean_model": baseline.mae.value,
             "noise": noise.mae if noise else None,
         },
@@ -164,6 +176,7 @@ def choose_model(
         len(part),
         tuple(passed),
         _estimate_gain(judged, baseline, examples, together, level),
+        None if apart is None else apart.mae,
     )
 
 
@@ -183,8 +196,8 @@ def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: G
 def _plan_fits(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
 ) -> FitProgress:
-    """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one on all
-    rows."""
+    """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one
+    on the last ``rows``: without inner levels, and all."""
     work, names = FitProgress(tell), [candidate.family for candidate in candidates]
     work.plan(names, sum(fold.train.size for fold in part))
     if len(names) > 1:
@@ -276,3 +289,12 @@ def list_auto_candidates(n_settings: int, terms: str = "") -> list[Candidate]:
         Candidate(c.family, {"terms": terms}) if terms and "terms" in import_family(c.family).OPTIONS else c
         for c in chosen
     ]
+
+
+def can_be_power_law(examples: Examples) -> bool:
+    """Return whether ``loglog`` says more than ``loglinear``: a positive response, and a positive number of three
+    levels or more."""
+    is_positive = bool(examples.y.min() > 0) and not is_logarithm(examples.response)
+    return is_positive and any(
+        loglog.has_exponent(feature) and len(feature.levels) > 2 for feature in examples.features
+    )

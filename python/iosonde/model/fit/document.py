@@ -43,6 +43,7 @@ def to_text(model: Model) -> str:
         "form": dict(model.form),
         "interval": model.calibration.to_json() if model.calibration else None,
         "repeats": [repeat.to_json() for repeat in model.repeats],
+        **({"interval_between": model.between.to_json()} if model.between else {}),
     }
     content["sha256"] = _compute_hash(content)
     # One line for each key, and for each entry of a long list: nodes, terms and settings are lines.
@@ -189,6 +190,7 @@ def _build_model(content: Mapping[str, Any]) -> Model:
         tuple(content["warnings"]),
         tuple(content["constraints"]),
         tuple(Repeats.from_json(entry) for entry in content.get("repeats", ())),
+        Calibration.from_json(content["interval_between"]) if "interval_between" in content else None,
     )
 
 

@@ -39,14 +39,14 @@ class Errors:
         return dict(vars(self))
 
 
-def compute_errors(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
-    """Compute the errors; ``bounds`` are the upper ends of the speed classes, if any. Raises DataError if the square of
-    an error overflows."""
+def compute_errors(observed: Array, predicted: Array, bounds: Array | None, is_log: bool = False) -> Errors:
+    """Compute the errors; ``bounds`` are the upper ends of the speed classes, if any. A logarithm (``is_log``) has no
+    relative error: its zero is arbitrary. Raises DataError if the square of an error overflows."""
     off = np.abs(predicted - observed)
     there = observed != 0
     with np.errstate(over="ignore"):
         r2 = compute_prediction_r2(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
-        relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
+        relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() and not is_log else None
     if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
         raise DataError("prediction-not-finite", "its errors on unseen rows overflow", "use another family")
     apart = None

@@ -64,7 +64,8 @@ class Examples:
 
     ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings: rows of one cell are repeats of
     each other. ``bring_ups`` numbers the bring-up that several rows share; None without shared ones. ``class_ends``:
-    the upper ends of the classes for judging models; None: the usual speed classes."""
+    the upper ends of the classes for judging models; None: the usual speed classes. ``terms``: those of linear models,
+    where the factors were named by terms."""
 
     features: tuple[Feature, ...]
     x: Array
@@ -75,6 +76,7 @@ class Examples:
     warnings: tuple[str, ...] = ()
     bring_ups: npt.NDArray[np.intp] | None = None
     class_ends: Array | None = None
+    terms: str = ""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -91,6 +93,7 @@ class Examples:
             (),
             None if self.bring_ups is None else self.bring_ups[rows],
             self.class_ends,
+            self.terms,
         )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy_number
+from iosonde.core.transforms import LOG_BASES, is_logarithm
 from iosonde.core.types import Estimate
 
 from ..families import import_family, nodes
@@ -32,7 +33,8 @@ class Model:
 
     ``low`` and ``high`` are the smallest and largest measured response; ``settings`` the number of distinct ones;
     ``errors`` the validation result (JSON). ``constraints`` are expressions that a valid setting fulfils; they are for
-    readers. ``repeats`` are the settings with enough trials for intervals of their own."""
+    readers. ``repeats`` are the settings with enough trials for intervals of their own. ``between`` calibrates
+    predictions at numbers between tried levels, ``calibration`` those at tried levels."""
 
     family: str
     options: Mapping[str, Any]
@@ -50,6 +52,7 @@ class Model:
     warnings: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     repeats: tuple[Repeats, ...] = ()
+    between: Calibration | None = None
 
     @cached_property
     def repeats_at(self) -> dict[tuple[float, ...], Repeats]:
@@ -76,7 +79,8 @@ class Prediction:
 
     ``extrapolated``: the setting is beyond the tried range. ``n_alike``: measurements in its leaf of a tree; None for
     other families. ``repeats``: the trials of this very setting, if the interval is theirs. ``between``: the interval
-    is that of the tried numbers around it."""
+    is that of the tried numbers around it. ``at_new_level``: it is that of errors at levels that were left out.
+    ``original`` is the prediction of a logarithm in the unit of its column."""
 
     at: Mapping[str, Cell]
     value: Estimate
@@ -84,11 +88,15 @@ class Prediction:
     n_alike: int | None = None
     repeats: Repeats | None = None
     between: bool = False
+    at_new_level: bool = False
+    original: Estimate | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The stable form: fit, low, high, level, n, interval_of, repeats_mean, n_alike, extrapolated, warnings."""
+        """The stable form: fit, low, high, level, n, interval_of, repeats_mean, n_alike, extrapolated, warnings;
+        ``original`` of a logarithm."""
         e = self.value
-        source = None if e.low is None else "repeats" if self.repeats else "neighbours" if self.between else "settings"
+        sources = {"repeats": self.repeats, "neighbours": self.between, "levels": self.at_new_level, "settings": True}
+        source = None if e.low is None else next(name for name, holds in sources.items() if holds)
         return {
             "at": dict(self.at),
             "fit": e.value,
@@ -100,6 +108,7 @@ class Prediction:
             "repeats_mean": self.repeats.mean if self.repeats else None,
             "n_alike": self.n_alike,
             "extrapolated": self.extrapolated,
+            **({"original": self.original.to_json()} if self.original else {}),
             "warnings": list(e.warnings),
         }
 
@@ -155,12 +164,19 @@ def predict_settings(
         apart = (
             [] if prediction.value.low is not None or prediction.extrapolated else _list_between(model.features, row)
         )
-        answers.append(
-            _add_interval_of_neighbours(model, prediction, apart, level)
-            if 0 < len(apart) <= MOST_BETWEEN
-            else prediction
-        )
+        if 0 < len(apart) <= MOST_BETWEEN:
+            prediction = _add_interval_of_neighbours(model, prediction, apart, level)
+        answers.append(_add_original(model, prediction))
     return answers
+
+
+def _add_original(model: Model, prediction: Prediction) -> Prediction:
+    """Add the value and the interval of a logarithm's column: the median of one new trial."""
+    if not is_logarithm(model.response):
+        return prediction
+    base, e = LOG_BASES[model.response.partition("(")[0]], prediction.value
+    value, low, high = (None if x is None else base**x for x in (e.value, e.low, e.high))
+    return replace(prediction, original=Estimate(value, low, high, e.level, e.n))
 
 
 def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
@@ -259,12 +275,18 @@ def _build_prediction(
     own = model.repeats_at.get(tuple(row.tolist()))
     if own is not None and (why or own.n >= ENOUGH):
         return Prediction(at, _estimate_from_repeats(value, own, model.low >= 0, level), False, n_alike, own)
-    interval = None if why or model.calibration is None else model.calibration.interval(value, level)
+    is_apart = not beyond and _has_interval_between(model, level) and bool(_list_untried_factors(model, row))
+    calibration, why = (model.between, ()) if is_apart else (model.calibration, why)
+    interval = None if why or calibration is None else calibration.interval(value, level)
     low, high = interval or (None, None)
-    estimate = Estimate(
-        value, low, high, level, model.calibration.groups if model.calibration else 0, (*beyond, *why)
-    ).within(low=0.0 if model.calibration and model.calibration.floor else None)
-    return Prediction(at, estimate, bool(beyond), n_alike)
+    estimate = Estimate(value, low, high, level, calibration.groups if calibration else 0, (*beyond, *why)).within(
+        low=0.0 if calibration and calibration.floor else None
+    )
+    return Prediction(at, estimate, bool(beyond), n_alike, at_new_level=is_apart)
+
+
+def _has_interval_between(model: Model, level: float) -> bool:
+    return model.between is not None and model.between.groups >= count_groups_needed(level)
 
 
 def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:

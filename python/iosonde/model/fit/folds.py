@@ -24,6 +24,7 @@ from iosonde.stats.overview.cells import TrialCell
 from .features import Examples
 
 TOGETHER = ("twins", "cells", "rows")
+_MOST_INNER = 6  # levels of a number that are left out: enough to judge predictions between levels
 _LEAST_PLOTS = 5  # groups of whole bring-ups: enough to leave one out
 
 
@@ -237,4 +238,21 @@ def leave_out(examples: Examples, factor: str) -> list[Fold]:
     for value in np.unique(column):
         level = tidy_number(float(value)) if feature.numeric else feature.levels[int(value)]
         folds.append(Fold(np.flatnonzero(column != value), np.flatnonzero(column == value), f"{factor}={level}"))
+    return folds
+
+
+def leave_inner_levels_out(examples: Examples) -> list[Fold]:
+    """Build a fold for each inner level of each number, to test predictions between levels: at most ``_MOST_INNER`` a
+    factor. Numbers that hardly repeat have no levels."""
+    settings = np.unique(examples.cells).size
+    folds = []
+    for feature, column in zip(examples.features, examples.x.T, strict=True):
+        inner = np.unique(column)[1:-1]
+        if not feature.numeric or not inner.size or 2 * (inner.size + 2) > settings:
+            continue
+        chosen = inner[np.unique(np.linspace(0, inner.size - 1, min(inner.size, _MOST_INNER)).round().astype(int))]
+        for value in chosen:
+            folds.append(
+                Fold(np.flatnonzero(column != value), np.flatnonzero(column == value), f"{feature.name}={value:g}")
+            )
     return folds

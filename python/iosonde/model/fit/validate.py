@@ -14,6 +14,7 @@ import numpy as np
 from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
+from iosonde.core.transforms import is_logarithm
 from iosonde.core.types import Estimate
 
 from ..families import classes, complete_options, import_family
@@ -126,7 +127,8 @@ def validate_candidate(
     options = complete_options(candidate.family, candidate.options)
     module = import_family(candidate.family)
     own = examples.class_ends
-    bounds = compute_class_bounds(examples.y) if own is None else own
+    is_log = is_logarithm(examples.response)  # its classes would not grow by a share of the response
+    bounds = (None if is_log else compute_class_bounds(examples.y)) if own is None else own
     largest = float(np.abs(examples.y).max())
     results, rows, predictions = [], [], []
     try:
@@ -142,7 +144,9 @@ def validate_candidate(
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
             results.append(
-                FoldResult(fold.name, fold.train.size, fold.test.size, compute_errors(observed, predicted, bounds))
+                FoldResult(
+                    fold.name, fold.train.size, fold.test.size, compute_errors(observed, predicted, bounds, is_log)
+                )
             )
             rows.append(fold.test)
             predictions.append(predicted)
@@ -167,7 +171,7 @@ def validate_candidate(
         at,
         predicted,
         mae,
-        compute_errors(responses, predicted, bounds),
+        compute_errors(responses, predicted, bounds, is_log),
         classes=classes,
         bounds=bounds,
     )
