@@ -7,8 +7,8 @@
    80, 57-83) on a direction that is known, for dense changes (Enikeeva & Harchaoui 2019, Annals of Statistics 47,
    2051-2079). Combined p-values would not do: those of Simes, or of Liu & Xie (2020, JASA 115, 393-402), add up no
    evidence of series that are each not significant.
-2. The pooled values are a series as others, and judged as one (``evidence``): ranks again, as a bad night is an outlier
-   of all series. Their residuals hold the correlations between the series, so that no covariance matrix is needed.
+2. The pooled values are judged as one series (``evidence``), also by their ranks, as a bad night is an outlier of all
+   series. Their residuals hold the correlations between the series, so that no covariance matrix is needed.
 3. Groups are a family of their own (Benjamini & Hochberg), with half of the rate; series alone have the other half. So
    the probability of any false alarm stays at most the rate, however these depend on each other.
 4. A pooled change says that some series changed. Each is tested at its place, and only there, with Holm's correction
@@ -25,7 +25,7 @@ from iosonde.core.arrays import Array
 from iosonde.stats.estimate.distributions import normal_two_sided_p
 from iosonde.stats.estimate.multiple import adjust_by_holm
 
-from .evidence import compute_normal_scores, evaluate_split, find_best_split
+from .evidence import compute_normal_scores, evaluate_split, find_best_pooled_split
 from .find import (
     Break,
     History,
@@ -112,7 +112,7 @@ def build_histories(pools: Sequence[Pool], search: Search) -> list[tuple[Pool, t
 
 def _find_pooled_break(pool: Pool, group: tuple[int, ...], begin: int, end: int, search: Search) -> Break | None:
     bound = compute_correlation_bound(pool.pool_scores(group, 0, pool.nights), end - begin)
-    split = find_best_split(pool.pool_scores(group, begin, end), search.least, bound)
+    split = find_best_pooled_split(pool.pool_scores(group, begin, end), search.least, bound)
     return None if split is None else build_break(split, begin, end, search)
 
 
