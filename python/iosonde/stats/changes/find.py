@@ -50,7 +50,7 @@ class Break:
     """A change between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, in the segment from
     ``begin`` to ``end``. ``p``: p-value over all looks at a series that does not change. ``n_until_detected``: values
     after the change that suffice to detect it if all values before it are known. ``together``: the series that changed
-    here by their pooled evidence; 0 if this series alone was evidence enough."""
+    here by their pooled evidence; 0 if it was found by its own evidence alone."""
 
     begin: int
     end: int

@@ -165,7 +165,7 @@ def _assign(
         if own is None:
             change = replace(change, p=max(p, event.change.p))
         elif own.first <= change.at <= own.last:  # the place of all is more precise than that of one
-            change = replace(own, at=change.at, first=change.first, last=change.last)
+            change = replace(own, at=change.at, first=max(own.first, change.first), last=min(own.last, change.last))
         else:
             change = own
         named.append((row, replace(change, n_until_detected=_get_delay(event, own))))
