@@ -64,7 +64,7 @@ class Break:
 
 
 @dataclass(frozen=True)
-class History:
+class SearchedValues:
     """``size`` values in order of time. ``find`` returns the most significant change between two places, or None."""
 
     size: int
@@ -78,11 +78,11 @@ def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, .
     likelier.
     """
     return search_histories(
-        [History(values.size, partial(_find_break, values, search=search)) for values in series], search
+        [SearchedValues(values.size, partial(_find_break, values, search=search)) for values in series], search
     )
 
 
-def search_histories(histories: Sequence[History], search: Search) -> list[tuple[Break, ...]]:
+def search_histories(histories: Sequence[SearchedValues], search: Search) -> list[tuple[Break, ...]]:
     """Return the changes of each history, one family of tests."""
     first = [_find_strongest(history, 0, history.size, search, 1.0) for history in histories]
     most = _compute_p_limit(first, search)
@@ -114,7 +114,7 @@ def _is_new(change: Break, size: int, search: Search) -> bool:
 
 
 def _select_significant(
-    history: History, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
+    history: SearchedValues, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
     for change in breaks:
         limit = newest_limit if _is_new(change, history.size, search) else most
@@ -123,7 +123,7 @@ def _select_significant(
 
 
 def _split_segment(
-    history: History, begin: int, end: int, search: Search, most: float, top: Break | None
+    history: SearchedValues, begin: int, end: int, search: Search, most: float, top: Break | None
 ) -> Iterator[Break]:
     """Iterate over the changes of a segment from left to right; ``top`` is the most significant one."""
     if top is None or top.p > most:
@@ -134,7 +134,7 @@ def _split_segment(
         yield from _split_segment(history, low, high, search, most, _find_strongest(history, low, high, search, most))
 
 
-def _find_strongest(history: History, begin: int, end: int, search: Search, most: float) -> Break | None:
+def _find_strongest(history: SearchedValues, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
         history.find(begin + low, begin + high) for low, high in list_seeded_ranges(end - begin, 4 * search.least)
@@ -184,7 +184,7 @@ def _compute_correlation(values: bytes) -> float:
     return estimate_lasting_correlation(np.frombuffer(values))
 
 
-def _measure_delay(history: History, change: Break, search: Search, most: float) -> int:
+def _measure_delay(history: SearchedValues, change: Break, search: Search, most: float) -> int:
     """Return the number of values after a change that a look needs to detect it."""
     for end in range(change.at + search.least, change.end):
         candidate = history.find(change.begin, end)
@@ -225,10 +225,10 @@ def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
 def compute_newest_p(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find_changes` for one series in the segments that end with it."""
-    return compute_newest_p_of(History(values.size, partial(_find_break, values, search=search)), search)
+    return compute_newest_p_of(SearchedValues(values.size, partial(_find_break, values, search=search)), search)
 
 
-def compute_newest_p_of(history: History, search: Search) -> float:
+def compute_newest_p_of(history: SearchedValues, search: Search) -> float:
     """Return the same for any history."""
     n = history.size
     ends = [history.find(begin, end) for begin, end in list_seeded_ranges(n, 4 * search.least) if end == n]

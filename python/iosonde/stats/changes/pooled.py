@@ -28,8 +28,8 @@ from iosonde.stats.estimate.multiple import adjust_by_holm
 from .evidence import compute_normal_scores, evaluate_split, find_best_pooled_split
 from .find import (
     Break,
-    History,
     Search,
+    SearchedValues,
     build_break,
     compute_correlation_bound,
     find_changes,
@@ -101,10 +101,10 @@ def get_search_alone(search: Search, pools: Sequence[Pool]) -> Search:
     return replace(search, rate=search.rate * _ALONE) if pools else search
 
 
-def build_histories(pools: Sequence[Pool], search: Search) -> list[tuple[Pool, tuple[int, ...], History]]:
+def build_histories(pools: Sequence[Pool], search: Search) -> list[tuple[Pool, tuple[int, ...], SearchedValues]]:
     """Return the pooled values of each group of each pool."""
     return [
-        (pool, group, History(pool.nights, partial(_find_pooled_break, pool, group, search=search)))
+        (pool, group, SearchedValues(pool.nights, partial(_find_pooled_break, pool, group, search=search)))
         for pool in pools
         for group in pool.groups
     ]
@@ -121,11 +121,11 @@ def _find_events(pools: Sequence[Pool], search: Search) -> list[_Event]:
     group."""
     histories = build_histories(pools, search)
     together = replace(search, rate=search.rate * (1 - _ALONE))
-    found = search_histories([history for _, _, history in histories], together)
+    breaks_by_history = search_histories([history for _, _, history in histories], together)
     changes = sorted(
         (
             _Event(pool, change, group)
-            for (pool, group, _), breaks in zip(histories, found, strict=True)
+            for (pool, group, _), breaks in zip(histories, breaks_by_history, strict=True)
             for change in breaks
         ),
         key=lambda event: event.change.p,
@@ -156,7 +156,7 @@ def _assign(
     """Return the rows that changed, each with its change."""
     candidates = [(row, _test_member(event, row, series, breaks, search)) for row in event.rows]
     adjusted = adjust_by_holm([None if change is None else change.p for _, change in candidates])
-    named = []
+    members = []
     for (row, change), p in zip(candidates, adjusted, strict=True):
         number = event.pool.members[row]
         own = next((other for other in breaks[number] if change and _overlap(other, change)), None)
@@ -168,8 +168,8 @@ def _assign(
             change = replace(own, at=change.at, first=max(own.first, change.first), last=min(own.last, change.last))
         else:
             change = own
-        named.append((row, replace(change, n_until_detected=_get_delay(event, own))))
-    return [(row, replace(change, together=len(named))) for row, change in named]
+        members.append((row, replace(change, n_until_detected=_get_delay(event, own))))
+    return [(row, replace(change, together=len(members))) for row, change in members]
 
 
 def _get_delay(event: _Event, own: Break | None) -> int:
