@@ -9,7 +9,8 @@ Prints the tables of docs/method/watching.md. A year of one series is a look eac
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
 promise, a share of at most p of the years. A store of 48 series alarms where one of them has p ≤ 5 % ÷ 48.
 
-Ends with code 1 where p is small more often than it says, or where fewer steps are found than ``FOUND`` says.
+Ends with code 1 where p is small more often than it says, or where fewer steps are found than ``FOUND`` says, or
+those of several series later than ``POOLED_DELAYS`` says.
 
 ``--alarms`` adds years of one noise to those that a file has, and draws all of them beside the promise.
 """
@@ -33,6 +34,7 @@ import limits
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, compute_newest_p, find_changes
+from iosonde.stats.changes.pooled import Pool, find_changes_together
 from iosonde.stats.estimate.distributions import binomial_interval
 
 SERIES, DAYS, FIRST = 48, 365, 20
@@ -63,6 +65,9 @@ def bimodal(rng: np.random.Generator, n: int) -> np.ndarray:
 
 # (trials a night, series with the step, nights before, nights after) → the share of steps that is found at least.
 FOUND = {(2, 1, 60, 20): 0.85, (2, 1, 200, 10): 0.8, (3, 1, 200, 10): 0.9, (6, 1, 60, 20): 0.9, (6, 1, 200, 10): 0.95}
+# (correlation of series, of neighbouring nights) → the median night by which half of the series are named.
+POOLED = 8
+POOLED_DELAYS = {(0.0, 0.0): 5, (0.25, 0.0): 6, (0.5, 0.0): 7, (0.0, 0.5): 10}
 DRAWS: dict[str, Draw] = {"normal": normal, "AR(0.5)": autoregressive, "skewed": skewed, "bimodal": bimodal}
 
 
@@ -240,6 +245,40 @@ def false_alarms(names: list[str], count: int) -> list[str]:
     return broken
 
 
+def nights_of_pool(rng: np.random.Generator, n: int, cross: float, lasting: float) -> np.ndarray:
+    """``POOLED`` series whose values of a night correlate by ``cross``, and of neighbouring nights by ``lasting``."""
+    x = np.sqrt(cross) * rng.standard_normal((1, n)) + np.sqrt(1 - cross) * rng.standard_normal((POOLED, n))
+    for night in range(1, n):
+        x[:, night] = lasting * x[:, night - 1] + np.sqrt(1 - lasting**2) * x[:, night]
+    return 100 * (1 + CV * x)
+
+
+def pooled_delay(cross: float, lasting: float, steps: int, seed: int = 4, before: int = 200) -> float:
+    """The median night in which half of the series of a pool are named after a step of 5 % in all of them."""
+    rng, every, first = np.random.default_rng(seed), tuple(range(POOLED)), []
+    for _ in range(steps):
+        nights = nights_of_pool(rng, before + LATEST, cross, lasting)
+        nights[:, before:] *= 0.95
+        for end in range(before + 5, before + LATEST + 1):
+            pool = Pool(every, nights[:, :end], (1,) * POOLED, (every,))
+            found = find_changes_together(list(nights[:, :end]), [pool], Search())
+            if 2 * sum(any(each.last >= before for each in breaks) for breaks in found) >= POOLED:
+                break
+        first.append(end - before)
+    return float(np.median(first))
+
+
+def pools_found(steps: int) -> list[str]:
+    """Print how soon a step of all series of a pool is named in half of them; what is beyond its limit."""
+    broken = []
+    print("\n| nights correlate by | from night to night | median night |\n|---:|---:|---:|")
+    for (cross, lasting), latest in POOLED_DELAYS.items():
+        delay = pooled_delay(cross, lasting, steps)
+        print(f"| {cross:g} | {lasting:g} | {delay:g} |", flush=True)
+        broken += [f"a pool correlated by {cross:g}, {lasting:g}: {delay:g} nights"] if delay > latest else []
+    return broken
+
+
 def is_too_late(of: tuple[int, int, int, int], share: float, steps: int) -> bool:
     """Whether fewer steps are found than is promised here."""
     return limits.too_many(round((1 - share) * steps), steps, 1 - FOUND.get(of, 0.0))
@@ -290,6 +329,7 @@ def main() -> int:
     broken = false_alarms([asked.noise] if asked.noise else list(DRAWS), count)
     if not asked.noise:
         broken += steps_found(steps)
+        broken += pools_found(max(5, steps // 3))
         begun = time.perf_counter()
         find_changes([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
         print(f"\n{SERIES} series of {DAYS} points: {time.perf_counter() - begun:.2f} s without reading the store")

@@ -12,12 +12,11 @@ from iosonde.commands.watch.answer import (
     SeriesChange,
     Watch,
     _describe_largest,
-    _determine_start,
     _is_open,
     watch,
 )
 from iosonde.commands.watch.compare import compare_sides
-from iosonde.commands.watch.series import WatchedSeries
+from iosonde.commands.watch.series import WatchedSeries, determine_start
 from iosonde.core.contradiction import CONTRADICTIONS, Contradiction
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate, Experiment, Metric, Observation, Run
@@ -191,14 +190,14 @@ def test_since_is_a_run_or_an_experiment_or_a_commit_or_a_date(since: str | None
         )
         for i in (2, 1)
     ]
-    assert _determine_start(runs, since) == start
+    assert determine_start(runs, since) == start
 
 
 @pytest.mark.parametrize("since", ["abc", "bcd9", "20261", "202x"])
 def test_since_is_refused_if_it_is_nothing_known(since: str):
     run = StoredRun({"id": "r", "experiment": "e", "started_at": "2026", "facts": {"subject_commit": "abcd9"}})
     with raises("unknown-run-or-date", reference=since):
-        _determine_start([run], since)
+        determine_start([run], since)
 
 
 def test_a_headline_that_is_not_believed_is_named(tmp_path):

@@ -5,12 +5,8 @@ A cell that is listed here and keeps its limits fails the test, as one does that
 
 from __future__ import annotations
 
-EPISODE_UNSEEN = "a level that comes back after 20 nights is not found, or only as a change in the other direction"
-
 # (command, truth) → the review that describes it.
-PENDING: dict[tuple[str, str], str] = {
-    **{("watch", f"{ratio} × from night 20 to 40; cv 3 %"): EPISODE_UNSEEN for ratio in ("0.8", "1.25")},
-}
+PENDING: dict[tuple[str, str], str] = {}
 
 # (command, trap) whose sentence claims what no verdict holds.
 PENDING_WORDS: dict[tuple[str, str], str] = {}

@@ -273,7 +273,7 @@ def test_facts_of_a_run_are_versions_then_tools_options_hosts_and_the_machine():
     ("at", "newest", "is_new"), [(16, 4, True), (15, 4, False), (17, 4, True), (6, 14, True), (5, 14, False)]
 )
 def test_a_change_is_new_from_the_newest_values_on(at, newest, is_new):
-    assert find._is_new(Break(0, 20, at, 0.0, 0.0, at, at), np.zeros(20), Search(newest=newest)) is is_new
+    assert find._is_new(Break(0, 20, at, 0.0, 0.0, at, at), 20, Search(newest=newest)) is is_new
 
 
 def test_the_p_of_the_newest_values_is_that_of_the_change_among_them():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.errors import InputError
@@ -17,10 +17,12 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
-from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels, find_changes
+from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels
+from iosonde.stats.changes.pooled import find_changes_together, get_search_alone
 from iosonde.stats.changes.step import find_step, measure_step
 
-from .series import WatchedSeries, collect_series, list_doubtful_headlines
+from .pools import build_pools
+from .series import WatchedSeries, collect_series, determine_start, list_doubtful_headlines
 
 WORSE, BETTER = "worse", "better"
 _DAY = 10  # characters of an ISO date
@@ -101,6 +103,7 @@ class SeriesChange:
             "p": self.split.p,
             "autocorrelation": self.split.correlation,
             "seen_after": self.split.n_until_detected,
+            "together": self.split.together,
             "verdict": self.verdict,
             "word": self.word,
             "new": self.new,
@@ -143,6 +146,7 @@ class Watch(Answer):
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
+    schema: ClassVar[int] = 2  # 2: `together`; `p` may be that of several series
 
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
@@ -282,10 +286,11 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
         "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
     )
     series, search = collect_series(source, query), search or Search()
-    start = _determine_start(source.runs, since)
+    start, pools = determine_start(source.runs, since), build_pools(series)
+    breaks_by_series = find_changes_together([item.values for item in series], pools, search)
     changes = (
         change
-        for history, breaks in zip(series, find_changes([item.values for item in series], search), strict=True)
+        for history, breaks in zip(series, breaks_by_series, strict=True)
         for change in _iterate_changes(history, breaks, search, start, query.level)
     )
     undated = sum(not run.started_at for run in source.runs)
@@ -296,7 +301,7 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
         tuple(sorted(changes, key=lambda change: change.first_after.started_at, reverse=True)),
         search,
         since,
-        compute_least_values(search, max(1, len(series))),
+        compute_least_values(get_search_alone(search, pools), max(1, len(series))),
         sum(not run.counts for run in source.runs),
         (*([note] if undated else []), *list_doubtful_headlines(source, query)),
     )
@@ -332,25 +337,6 @@ def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, se
     if series.metric.better is Better.HIGHER:
         return after < before and newest <= before - margin
     return after > before and newest >= before + margin
-
-
-def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
-    """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
-    if since is None:
-        return ""
-    matches = [run for run in runs if since in (run.id, run.experiment)] or [
-        run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)
-    ]
-    if matches:
-        return min(run.started_at for run in matches)
-    if since[:4].isdigit() and since[4:5] in ("", "-"):
-        return since
-    raise InputError(
-        "unknown-run-or-date",
-        "{spell.since:{reference}} is neither a date nor a run or commit of the store",
-        "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)",
-        reference=since,
-    )
 
 
 def _describe_run(run: StoredRun) -> dict[str, str | None]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.errors import InputError
 from iosonde.core.headlines import USUAL, choose_metric_of_kind, format_metric, merge_headlines
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
@@ -85,6 +86,25 @@ def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries,
         ]
         series += _build_series(response, names, runs, kinds, source.units())
     return tuple(series)
+
+
+def determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
+    """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
+    if since is None:
+        return ""
+    matches = [run for run in runs if since in (run.id, run.experiment)] or [
+        run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)
+    ]
+    if matches:
+        return min(run.started_at for run in matches)
+    if since[:4].isdigit() and since[4:5] in ("", "-"):
+        return since
+    raise InputError(
+        "unknown-run-or-date",
+        "{spell.since:{reference}} is neither a date nor a run or commit of the store",
+        "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)",
+        reference=since,
+    )
 
 
 def list_doubtful_headlines(source: Source, query: ResponseQuery) -> list[str]:

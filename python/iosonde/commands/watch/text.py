@@ -59,7 +59,8 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"at {_describe_time(change)}, n {levels.before.n}+{levels.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
     points = format_count(change.split.n_until_detected, "point")
-    text = f"detectable {points} after it; p = {change.split.p:.2g}, corrected for all looks"
+    together = f", in {change.split.together} series together" if change.split.together > 1 else ""
+    text = f"detectable {points} after it{together}; p = {change.split.p:.2g}, corrected for all looks"
     yield from wrapped(text, "      ", "    ")
 
 

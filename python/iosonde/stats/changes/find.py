@@ -4,9 +4,9 @@ also detect a temporary dip. Benjamini & Hochberg limit the false discovery rate
 and after a change, and their ratio, have intervals that know the autocorrelation."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -17,7 +17,13 @@ from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.estimate.multiple import find_discovery_p_limit
 from iosonde.stats.estimate.ratio import Moments, compute_moments, estimate_ratio_of_means
 
-from .evidence import compute_split_p, compute_variance_inflation, estimate_lasting_correlation, find_best_split
+from .evidence import (
+    RankSplit,
+    compute_split_p,
+    compute_variance_inflation,
+    estimate_lasting_correlation,
+    find_best_split,
+)
 
 _MANY = 1000
 LEAST = 5  # values on either side of a change
@@ -43,7 +49,8 @@ class Search:
 class Break:
     """A change between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, in the segment from
     ``begin`` to ``end``. ``p``: p-value over all looks at a series that does not change. ``n_until_detected``: values
-    after the change that suffice to detect it if all values before it are known."""
+    after the change that suffice to detect it if all values before it are known. ``together``: the series that changed
+    here by their pooled evidence; 0 if it was found by its own evidence alone."""
 
     begin: int
     end: int
@@ -53,6 +60,15 @@ class Break:
     first: int
     last: int
     n_until_detected: int = 0
+    together: int = 0
+
+
+@dataclass(frozen=True)
+class SearchedValues:
+    """``size`` values in order of time. ``find`` returns the most significant change between two places, or None."""
+
+    size: int
+    find: Callable[[int, int], Break | None]
 
 
 def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
@@ -61,20 +77,31 @@ def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, .
     The newest values are judged among themselves: an old change in another series must not make an alarm today
     likelier.
     """
-    first = [_find_strongest(values, 0, values.size, search, 1.0) for values in series]
+    return search_histories(
+        [SearchedValues(values.size, partial(_find_break, values, search=search)) for values in series], search
+    )
+
+
+def search_histories(histories: Sequence[SearchedValues], search: Search) -> list[tuple[Break, ...]]:
+    """Return the changes of each history, one family of tests."""
+    first = [_find_strongest(history, 0, history.size, search, 1.0) for history in histories]
     most = _compute_p_limit(first, search)
-    breaks_by_series = [
-        list(_split_segment(values, 0, values.size, search, most, top))
-        for values, top in zip(series, first, strict=True)
+    breaks_by_history = [
+        list(_split_segment(history, 0, history.size, search, most, top))
+        for history, top in zip(histories, first, strict=True)
     ]
     newest = [
-        min((change for change in breaks if _is_new(change, values, search)), key=lambda change: change.p, default=None)
-        for values, breaks in zip(series, breaks_by_series, strict=True)
+        min(
+            (change for change in breaks if _is_new(change, history.size, search)),
+            key=lambda change: change.p,
+            default=None,
+        )
+        for history, breaks in zip(histories, breaks_by_history, strict=True)
     ]
     newest_limit = min(most, _compute_p_limit(newest, search))
     return [
-        tuple(_select_significant(values, breaks, search, most, newest_limit))
-        for values, breaks in zip(series, breaks_by_series, strict=True)
+        tuple(_select_significant(history, breaks, search, most, newest_limit))
+        for history, breaks in zip(histories, breaks_by_history, strict=True)
     ]
 
 
@@ -82,21 +109,21 @@ def _compute_p_limit(breaks: Sequence[Break | None], search: Search) -> float:
     return find_discovery_p_limit([1.0 if change is None else change.p for change in breaks], search.rate)
 
 
-def _is_new(change: Break, values: Array, search: Search) -> bool:
-    return change.at >= values.size - search.newest
+def _is_new(change: Break, size: int, search: Search) -> bool:
+    return change.at >= size - search.newest
 
 
 def _select_significant(
-    values: Array, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
+    history: SearchedValues, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
     for change in breaks:
-        limit = newest_limit if _is_new(change, values, search) else most
+        limit = newest_limit if _is_new(change, history.size, search) else most
         if change.p <= limit:
-            yield replace(change, n_until_detected=_measure_delay(values, change, search, limit))
+            yield replace(change, n_until_detected=_measure_delay(history, change, search, limit))
 
 
 def _split_segment(
-    values: Array, begin: int, end: int, search: Search, most: float, top: Break | None
+    history: SearchedValues, begin: int, end: int, search: Search, most: float, top: Break | None
 ) -> Iterator[Break]:
     """Iterate over the changes of a segment from left to right; ``top`` is the most significant one."""
     if top is None or top.p > most:
@@ -104,14 +131,13 @@ def _split_segment(
     for low, high in ((begin, top.at), (top.at, end)):
         if low == top.at:
             yield top
-        yield from _split_segment(values, low, high, search, most, _find_strongest(values, low, high, search, most))
+        yield from _split_segment(history, low, high, search, most, _find_strongest(history, low, high, search, most))
 
 
-def _find_strongest(values: Array, begin: int, end: int, search: Search, most: float) -> Break | None:
+def _find_strongest(history: SearchedValues, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
-        _find_break(values, begin + low, begin + high, search)
-        for low, high in list_seeded_ranges(end - begin, 4 * search.least)
+        history.find(begin + low, begin + high) for low, high in list_seeded_ranges(end - begin, 4 * search.least)
     )
     return min(
         (candidate for candidate in candidates if candidate and candidate.p <= most),
@@ -122,15 +148,20 @@ def _find_strongest(values: Array, begin: int, end: int, search: Search, most: f
 
 def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
-    # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
-    split = find_best_split(
-        part, search.least, 0.0 if 2 * part.size > values.size else _compute_correlation(values.tobytes())
-    )
-    if split is None:
+    split = find_best_split(part, search.least, compute_correlation_bound(values, part.size))
+    if split is None or not is_large(part, split.at, search):
         return None
-    before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
-    if abs(after - before) < search.share * abs(before):
-        return None
+    return build_break(split, begin, end, search)
+
+
+def is_large(values: Array, at: int, search: Search) -> bool:
+    """Return whether the difference of the means before and after a place is large enough to count."""
+    before, after = float(values[:at].mean()), float(values[at:].mean())
+    return abs(after - before) >= search.share * abs(before)
+
+
+def build_break(split: RankSplit, begin: int, end: int, search: Search) -> Break:
+    """Build a change from the most significant split of the segment from ``begin`` to ``end``."""
     return Break(
         begin,
         end,
@@ -142,15 +173,21 @@ def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | 
     )
 
 
+def compute_correlation_bound(values: Array, part: int) -> float:
+    """Return a lower bound of the correlation of neighbours in a part of a series with so many values. A short stretch
+    of a series that wanders looks like two levels and is too short to estimate its correlation."""
+    return 0.0 if 2 * part > values.size else _compute_correlation(values.tobytes())
+
+
 @lru_cache(64)
 def _compute_correlation(values: bytes) -> float:
     return estimate_lasting_correlation(np.frombuffer(values))
 
 
-def _measure_delay(values: Array, change: Break, search: Search, most: float) -> int:
+def _measure_delay(history: SearchedValues, change: Break, search: Search, most: float) -> int:
     """Return the number of values after a change that a look needs to detect it."""
     for end in range(change.at + search.least, change.end):
-        candidate = _find_break(values, change.begin, end, search)
+        candidate = history.find(change.begin, end)
         if candidate and candidate.p <= most and candidate.last >= change.first:
             return end - change.at
     return change.end - change.at
@@ -188,11 +225,14 @@ def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
 def compute_newest_p(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find_changes` for one series in the segments that end with it."""
-    n = values.size
-    ends = [
-        _find_break(values, begin, end, search) for begin, end in list_seeded_ranges(n, 4 * search.least) if end == n
-    ]
-    return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)
+    return compute_newest_p_of(SearchedValues(values.size, partial(_find_break, values, search=search)), search)
+
+
+def compute_newest_p_of(history: SearchedValues, search: Search) -> float:
+    """Return the same for any history."""
+    n = history.size
+    ends = [history.find(begin, end) for begin, end in list_seeded_ranges(n, 4 * search.least) if end == n]
+    return min((candidate.p for candidate in ends if candidate and _is_new(candidate, n, search)), default=1.0)
 
 
 @dataclass(frozen=True)
