@@ -11,7 +11,6 @@ NO_ANSWER, WRONG = Grade.NO_ANSWER, Grade.WRONG
 
 # Question → its grade today.
 PENDING: dict[str, Grade] = {
-    "fio-1575": NO_ANSWER,
     "fio-383": NO_ANSWER,
     "fio-789": NO_ANSWER,
     "fio-805": NO_ANSWER,
@@ -22,12 +21,8 @@ PENDING: dict[str, Grade] = {
     "io500-109": NO_ANSWER,
     "sysbench-72": NO_ANSWER,
     "ceph-16381": NO_ANSWER,
-    "darshan-145": NO_ANSWER,
     "fio-426": WRONG,
-    "ior-356": WRONG,
-    "ior-300": WRONG,
-    "elbencho-99": WRONG,
-    "rook-8120": WRONG,
+    "elbencho-99": NO_ANSWER,
     "longhorn-10601": WRONG,
     "juicefs-6255": WRONG,
 }

@@ -27,10 +27,16 @@ _OLD = re.compile(
     r"\s*(?P<unit>\w+)/s, iops=(?P<rate>\S+), run(?:t|time)=\s*(?P<runtime>\d+)\s*msec"
 )
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
+# `bw (  KiB/s): min=…`, `iops        : min=…`, over fio's own samples.
+_SAMPLES = re.compile(
+    r"\s*(?:bw \(\s*(\w+)\s*/s\s*\)|iops)\s*: *min=.{1,80}, avg=\s*(\d[\d.]*), stdev=\s*[\d.]+(?:, samples=\s*\d+)?\s*$"
+)
+# Before version 3.8 a line of several threads has the mean of one of them.
+_LEAST_OF_TOTAL = 0.6
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
 # Begins of the lines with numbers.
-_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
+_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (", "bw (", "iops ")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In fio's printing order, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
@@ -138,6 +144,8 @@ class _Reader:
             self._direction = ""
         elif (match := _LATENCY.match(line)) and self._direction:
             self._add_latencies(at, match)
+        elif (match := _SAMPLES.match(line)) and self._direction:
+            self._add_samples(at, *match.groups())
         elif match := _PERCENTILES.match(line):
             self._in_percentiles = PER_SECOND[match.group(1)]
         else:
@@ -163,6 +171,13 @@ class _Reader:
         self._latency_blocks.append(block)
         for statistic, word in zip(("min", "max", "mean", "sd"), words, strict=True):
             self._add_row(at, f"{_NAMES[block]}_{statistic}", _parse_count(word), "s", PER_SECOND[unit])
+
+    def _add_samples(self, at: int, unit: str | None, word: str) -> None:
+        kind = "bandwidth" if unit else "rate"
+        mean = _parse_amount(word, _add_byte(unit)) if unit else parse_number(word)
+        total = next((row.value for row in self._parts[-1].rows if _is_total(row, self._direction, kind)), 0.0)
+        if mean is not None and (self._parts[-1].threads == 1 or mean >= _LEAST_OF_TOTAL * total):
+            self._add_row(at, f"{kind}_sample_mean", mean, "bytes/s" if unit else "operations/s", 1.0)
 
     def _add_percentiles(self, at: int, line: str) -> None:
         direction, per_second = self._direction, self._in_percentiles
@@ -252,6 +267,10 @@ class _Reader:
             items for items in announced[part.name].items() if all(items in s.items() for s in announced.values())
         ]
         return " + ".join(announced), part.group, dict(shared)
+
+
+def _is_total(row: Row, direction: str, kind: str) -> bool:
+    return row.operation == direction and row.metric == f"{kind}_{LAST_DONE}"
 
 
 def _is_client_total(part: _Part) -> bool:
