@@ -11,10 +11,8 @@ NO_ANSWER, WRONG = Grade.NO_ANSWER, Grade.WRONG
 
 # Question → its grade today.
 PENDING: dict[str, Grade] = {
-    "fio-383": NO_ANSWER,
     "fio-789": NO_ANSWER,
     "fio-805": NO_ANSWER,
-    "fio-329": NO_ANSWER,
     "ior-328": NO_ANSWER,
     "ior-500": NO_ANSWER,
     "io-500-dev-14": NO_ANSWER,
@@ -22,7 +20,5 @@ PENDING: dict[str, Grade] = {
     "sysbench-72": NO_ANSWER,
     "ceph-16381": NO_ANSWER,
     "fio-426": WRONG,
-    "elbencho-99": NO_ANSWER,
     "longhorn-10601": WRONG,
-    "juicefs-6255": WRONG,
 }

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
-from iosonde.core.vocabulary import FIO
-from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import (
@@ -22,6 +20,7 @@ from .fio_jobs import (
     group_parts,
     is_closed_loop,
     is_merged,
+    options_to_factors,
     sum_rates,
 )
 from .fio_logs import list_written
@@ -37,7 +36,6 @@ from .reading import (
     list_objects,
     number_from_json,
     parse_number,
-    parse_size,
 )
 from .text import Text
 
@@ -254,21 +252,6 @@ def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: i
         places.append((line, at))
         at += 1
     return places
-
-
-def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
-    """Return fio's options as factors: sizes in bytes, whole numbers as such."""
-    factors: dict[str, Any] = {}
-    for key, value in options.items():
-        text, option = str(value)[:200], FIO.by_name.get(key)
-        if option is None or not option.setting:
-            continue
-        if option.kind == ValueKind.SIZE:
-            size = parse_size(text)
-            factors[option.setting] = text if size is None else size
-        else:
-            factors[option.setting] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
-    return factors
 
 
 def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:

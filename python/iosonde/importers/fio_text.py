@@ -6,12 +6,14 @@ j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
+from .fio_commands import FioCommands
 from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
@@ -53,7 +55,7 @@ _SIZES = re.compile(r"([\d.]+\w*)-([\d.]+\w*)")
 
 def parse_text(text: Text) -> list[Parsed]:
     """Return one Parsed for each fio; its rows have the settings that differ between jobs."""
-    reader = _Reader()
+    reader = _Reader(FioCommands(text))
     for at, line in text.numbered():
         reader.feed(at, line)
     reader.end()
@@ -72,8 +74,9 @@ class _Part:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, commands: FioCommands) -> None:
         self.runs: list[Parsed] = []
+        self._commands = commands
         self._done, self._last, self._is_client = False, 0, False
         self._parts: list[_Part] = []
         self._announced: dict[tuple[int, str], Settings] = {}
@@ -242,6 +245,7 @@ class _Reader:
     def _add_jobs(self, run: Parsed) -> None:
         """Add the rows of every job, with its own settings; each thread or server is a rank of its job."""
         parts = [part for part in self._parts if not _is_client_total(part)]
+        self._add_commands(run, parts)
         jobs = group_parts((*self._describe_part(part), part) for part in parts)
         if not jobs:
             run.factors |= next(iter(self._announced.values()), {})
@@ -256,6 +260,18 @@ class _Reader:
             sums = sum_rates(rows, job.factors) if job.has_ranks else []
             run.rows += rows + (sums if not totals or exceeds_parts(total_rows, sums) else [])
         run.rows += total_rows
+
+    def _add_commands(self, run: Parsed, parts: Sequence[_Part]) -> None:
+        """Add the options that only the command line or the job file above the output has."""
+        if not parts:
+            return
+        keys = {*self._announced, *((part.group, part.name) for part in parts)}
+        printed = {name: self._announced.get((group, name), {}) for group, name in keys}
+        settings, command = self._commands.find_settings(parts[0].line, printed)
+        if command:
+            run.facts["command"] = command
+        for group, name in keys if settings else ():
+            self._announced[group, name] = {**settings[name], **printed[name]}
 
     def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
         """Return (name, group, settings). group_reporting merges the jobs of a group: what differs is not theirs."""

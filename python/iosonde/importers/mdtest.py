@@ -86,7 +86,8 @@ def _is_operations(text: Text) -> bool:
 class _State:
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
-        self.row, self.columns = _ROW, _STATISTICS
+        self.row = _ROW
+        self.columns: tuple[str, ...] = _STATISTICS
         self.started, self.finished, self.last = "", False, 0
 
 
