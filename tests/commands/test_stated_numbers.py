@@ -21,7 +21,7 @@ from iosonde.commands.explain_difference.stated_numbers import (
 from iosonde.core.types import Observation, Run
 from iosonde.stats.definitions.clock import Clock
 from iosonde.stats.definitions.difference import Side, split_difference
-from messages import raises
+from messages import has_message, raises
 
 OPEN_CLOSE = frozenset({"open", "close"})
 ALL = frozenset({"open", "fsync", "close"})
@@ -189,7 +189,8 @@ def test_the_number_is_the_mean_of_whole_iterations_by_operation():
         "write": (5, 10**6),
         "read": (9, 10**6),
     }
-    assert [(note.code, note.values) for note in sides["read"].notes] == [
+    assert [note.code for note in sides["read"].notes] == ["incomplete"]
+    assert [(note.code, note.values) for note in sides["write"].notes] == [
         ("mean-of-iterations", {"n_iterations": 2}),
         ("incomplete", {"reason": "rank 3"}),
     ]
@@ -252,7 +253,8 @@ def test_the_number_is_the_mean_of_whole_iterations_by_operation():
             {"threads": 3, "block_size": 16, "file_size": 6, "random": 0},
             {"threads": 3, "record size": 16, "bytes of each": 6, "record order": "sequential"},
         ),
-        ("dd", "dd", {"block_size": 16}, {}),
+        ("dd", "dd", {"block_size": 16}, {"record size": 16}),
+        ("warp", "warp", {"block_size": 16}, {}),
     ],
 )
 def test_settings_that_a_tool_states(tool: str, command: str, factors: dict[str, Any], settings: dict[str, Any]):
@@ -403,3 +405,21 @@ def test_units_are_a_part_of_the_difference_of_two_texts():
     assert [made.rest.count(text) for text in ("(2; 3)", "(1 MiB; 4 KiB)", "(yes; no)")] == [1, 1, 1]
     (first, second) = Differences((made,)).records()
     assert (first["operation"], first["part"], second["told_by"]) == ("write", content["parts"][0]["sentence"], "both")
+
+
+@pytest.mark.parametrize(
+    ("operation", "order"),
+    [("write", "sequential"), ("random_read", "random"), ("random_write", "random"), ("backward_read", "backward")],
+)
+def test_the_order_of_iozones_records_is_that_of_its_operation(operation, order):
+    sides = build_stated_sides(build_run(row(SUM, 8, operation)), "iozone", "x")
+    assert sides[operation].settings["record order"] == order
+
+
+def test_samples_of_a_phase_are_no_iterations_of_its_number():
+    samples = [row("bandwidth_sample", 5 + i, repetition=i) for i in range(10)]
+    sides = build_stated_sides(build_run(row(LAST, 7), *samples), "elbencho", "x")
+    assert sides["write"].notes == ()
+    iterations = [row(LAST, 7 + i, repetition=i) for i in range(3)]
+    (note,) = build_stated_sides(build_run(*iterations, *samples), "elbencho", "x")["write"].notes
+    assert has_message([note], "mean-of-iterations", n_iterations=3)

@@ -11,25 +11,16 @@ NO_ANSWER, WRONG = Grade.NO_ANSWER, Grade.WRONG
 
 # Question → its grade today.
 PENDING: dict[str, Grade] = {
-    "fio-1575": NO_ANSWER,
-    "fio-383": NO_ANSWER,
     "fio-789": NO_ANSWER,
     "fio-805": NO_ANSWER,
-    "fio-329": NO_ANSWER,
     "ior-328": NO_ANSWER,
     "ior-500": NO_ANSWER,
     "io-500-dev-14": NO_ANSWER,
     "io500-109": NO_ANSWER,
     "sysbench-72": NO_ANSWER,
     "ceph-16381": NO_ANSWER,
-    "darshan-145": NO_ANSWER,
     "fio-426": WRONG,
-    "ior-356": WRONG,
-    "ior-300": WRONG,
-    "elbencho-99": WRONG,
-    "rook-8120": WRONG,
     "longhorn-10601": WRONG,
-    "juicefs-6255": WRONG,
     "archive-fio-head-last": WRONG,
     "archive-md-real-io-2016": WRONG,
 }

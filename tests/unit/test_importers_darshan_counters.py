@@ -16,6 +16,7 @@ import darshan_sample as sample
 from iosonde.core.io_counters import IO_COUNTERS, IoCounters, RankShare
 from iosonde.importers import Parsed, Text, darshan_child, understand
 from iosonde.importers.darshan_counters import MOST_FILES, CounterRecords
+from iosonde.importers.runs import build_runs
 from messages import codes
 
 MIB = 1 << 20
@@ -289,3 +290,10 @@ def test_a_log_has_the_same_counters_as_its_text(tmp_path, monkeypatch, layout):
     counts = {"WRITES": 2000.0, "F_WRITE_TIME": 41.5, "first_writes": 4.0, "collective_calls": 8.0}
     assert (file.counts, counters.seconds) == (counts, 60.0)
     assert not counters.has("SEQ_WRITES")
+
+
+def test_the_headline_of_performance_is_the_rate_by_the_slowest_rank():
+    estimates = "".join(f"# agg_perf_by_{name}: {value}\n" for name, value in (("cumul", 9.5), ("slowest", 2.5)))
+    text = Text(f"# darshan log version: 3.41\n# POSIX module data\n{estimates}".encode(), "x")
+    (run,) = build_runs(understand(text), text, "e")
+    assert run.headlines["posix"] == ["bandwidth_by_slowest"]

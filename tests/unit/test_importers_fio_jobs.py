@@ -229,3 +229,28 @@ def test_terse_lines_of_several_jobs_are_settings():
     lines = "\n".join(";".join(["3", "fio-3.33", job, "0", "0", "1", "1", "1", "1", *["0"] * 120]) for job in "ab")
     text = Text(f"x\n{lines}\n".encode(), "x.txt")
     assert [run.factors.get("job") for run in build_runs(understand(text), text, "e")] == ["a", "b"]
+
+
+SAMPLES = """   bw (  KiB/s): min=  400, max= 2000, per=99.95%, avg={bandwidth}, stdev=26.62, samples=24516
+   iops        : min=  100, max=  500, avg={rate}, stdev= 6.34, samples=12253
+"""
+
+
+@pytest.mark.parametrize(
+    ("jobs", "rate", "samples"), [(1, 132.5, 132.5), (1, 30, 30), (4, 132.5, 132.5), (4, 25.25, None)]
+)
+def test_the_means_of_samples_are_metrics_of_their_own(jobs, rate, samples):
+    """Older versions print the mean of one thread on the line of several: that is no number of the whole."""
+    report = REPORT.format(name="c", jobs=jobs, direction="read", rate=100)
+    text = f"{report}{SAMPLES.format(bandwidth=rate * 1024, rate=rate)}{END}"
+    values = {row.metric: row.value for row in understand(Text(text.encode(), "x.txt")).runs[0].rows}
+    assert values["rate_last_done"] == 100
+    assert values.get("rate_sample_mean") == samples
+
+
+def test_a_cut_line_of_samples_gives_no_mean():
+    report = REPORT.format(name="c", jobs=1, direction="read", rate=100)
+    for end in range(60, 80):
+        text = f"{report}{SAMPLES.format(bandwidth=4096.5, rate=1)[:end]}\n{END}"
+        rows = understand(Text(text.encode(), "x.txt")).runs[0].rows
+        assert {row.value for row in rows if "sample" in row.metric} <= {4096.5 * 1024}

@@ -78,3 +78,26 @@ def test_every_column_keeps_its_place(numbers, has_ranks):
     assert values["file_removal", "rate_max"] == high and values["file_removal", "rate_min"] == low
     expected = own or [None] * 3
     assert [values.get(("file_removal", f"rate_own_{name}")) for name in ("max", "min", "mean")] == expected
+
+
+def test_columns_follow_their_head():
+    """Some versions of 2020 have the deviation on the side of the ranks, and print these columns in any case."""
+    columns = "per Rank: Max            Min           Mean          Std Dev     per Iteration:"
+    head = HEAD.replace("        Std Dev\n", "\n").format(columns=columns, iterations=3)
+    row = write_row(
+        "Directory creation", [133349.335, 15240.973, 63062.865, 35579.914, 45577.003, 15240.973, 34399.616]
+    )
+    reading = understand(Text((head + row + TAIL).encode(), "x"))
+    assert reading.runs[0].missing == []
+    assert get_values(reading) == {
+        ("directory_creation", f"rate_{name}"): value
+        for name, value in {
+            "own_max": 133349.335,
+            "own_min": 15240.973,
+            "own_mean": 63062.865,
+            "own_sd": 35579.914,
+            "max": 45577.003,
+            "min": 15240.973,
+            "mean": 34399.616,
+        }.items()
+    }

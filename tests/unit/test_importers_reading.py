@@ -606,6 +606,8 @@ def test_a_claim_that_fails_names_the_importer(monkeypatch):
         ('[1, 2]\n[]\n[ {"a": 1}]', [([1, 2], 0), ([], 7), ([{"a": 1}], 10)]),
         ('{"a": 1}{"b": 2}\n\t {"c": 3}', [({"a": 1}, 0), ({"b": 2}, 8)]),
         ('{"a": {"b": }}\n {"c": 1}', [(None, 0)]),
+        ('[u@host ~]# x -J\n{"a": 1}', [({"a": 1}, 17)]),
+        ("[ ID] Interval", []),
         ("{\n" * 101, [(None, 2 * number) for number in range(100)]),
     ],
 )

@@ -416,6 +416,8 @@ def test_values_above_a_bound_are_counted_and_named():
         )
     ]
     assert tell("S127", a, b, limit=4.0) == tell("S127", a, b, bound=4.2e6) == []
+    assert tell("S127", a, b, limit=3.97) == tell("S127", b, bound=4.16e6) == []  # three digits each
+    assert tell("S127", a, b, limit=3.95) and tell("S127", b, bound=3.9e6)
     certain = {"operation": "read", "metric": "rate_last_done", "unit": "MB/s", "bound": 2e6, "highest": 4e6}
     assert tell("S127", a, b, bound=2e6) == [
         (Severity.ERROR, certain | {"times": 2.0, "n": 3, "places": ["q", "r", "read, x=2"]})

@@ -27,7 +27,7 @@ from .text import Text, is_darshan_log
 from .trace import note_end
 
 NAME = "darshan"
-HEADLINE = ("bandwidth", "bytes")
+HEADLINE = ("bandwidth_by_slowest", "bytes")
 
 _VERSION = "# darshan log version:"
 _TOTAL = re.compile(r"^total_([A-Z0-9-]+?)_([A-Z0-9_]+): (\S+)$", re.MULTILINE)

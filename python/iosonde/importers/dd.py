@@ -3,16 +3,19 @@
     67108864 bytes (67 MB, 64 MiB) copied, 0.0275971 s, 2.4 GB/s
 
 becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds, because dd prints its rate with two
-digits. The output does not show whether an fsync is inside (``conv=fsync``). Each copy is one run. Copies of one file
-are no repetitions of each other, as the first may create what the second overwrites: ``part`` is their place. What
-``time dd`` prints after a copy is ``command real``, ``user`` and ``sys`` of that copy.
+digits. Only a command line above it shows the block size, ``direct``, and whether an fsync is inside (``conv=fsync``).
+Each copy is one run. Copies of one file are no repetitions of each other, as the first may create what the second
+overwrites: ``part`` is their place. What ``time dd`` prints after a copy is ``command real``, ``user`` and ``sys`` of
+that copy.
 """
 
 import re
 
 from iosonde.core.message import Message
+from iosonde.core.vocabulary.dd import read_dd_settings
 
 from . import time
+from .command_lines import CommandLines
 from .parsed import LIKELY, PART, WEAK, Claim, Parsed, Row
 from .reading import parse_number
 from .text import Note, Text
@@ -42,12 +45,28 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each copy, and for each time that follows no copy."""
-    runs = _add_times(_parse_copies(text), time.parse(text) if time.claims(text) else [])
+    copies = _parse_copies(text)
+    _add_settings(copies, CommandLines(text, NAME))
+    runs = _add_times(copies, time.parse(text) if time.claims(text) else [])
     copies = [run for run in runs if run.rows]
     for place, run in enumerate(copies, 1):
         if len(copies) > 1:
             run.factors[PART] = f"copy {place} of the file"
     return runs
+
+
+def _add_settings(copies: list[Parsed], commands: CommandLines) -> None:
+    """Add what the command above each copy says, and the warning that nothing does."""
+    for run in copies:
+        command = commands.find_above(run.rows[0].line) if run.rows else None
+        if command is not None and command.words is not None:
+            run.facts["command"] = command.text
+            run.factors |= read_dd_settings(command.words)
+            for row in run.rows:
+                row.includes = "fsync" if run.factors.get("fsync") and row.metric != "bytes" else ""
+        elif run.rows:
+            message = Message("unknown-clock", "dd's output does not show what is inside the time (fsync or not)")
+            run.warn(run.rows[0].line, message)
 
 
 def _add_times(copies: list[Parsed], samples: list[Parsed]) -> list[Parsed]:
@@ -118,5 +137,4 @@ def _build_copy(at: int, match: re.Match[str]) -> Parsed:
         Row("copy", "time", seconds, "s", at),
         Row("copy", "bandwidth_last_done", size / seconds, "bytes/s", at),
     ]
-    run.warn(at, Message("unknown-clock", "dd's output does not show what is inside the time (fsync or not)"))
     return run

@@ -1,11 +1,13 @@
 """elbencho's result table → Parsed. For the meaning of the rows see elbencho.py."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import ELBENCHO
 
+from .command_lines import CommandLines
 from .parsed import GLUED, Parsed, Row
 from .reading import PER_SECOND, date_to_iso, parse_number, split_command
 from .text import Text
@@ -30,7 +32,7 @@ _QUANTITIES = (
 
 def parse_text(text: Text) -> list[Parsed]:
     """Return the phases of one table as one run; a repeated phase, or a new header after results, begins the next."""
-    state = _State()
+    state = _State(CommandLines(text, ELBENCHO.name))
     for at, line in text.numbered():
         state.feed(at, line)
     if not state.runs:
@@ -46,8 +48,9 @@ def parse_text(text: Text) -> list[Parsed]:
 
 
 class _State:
-    def __init__(self) -> None:
+    def __init__(self, commands: CommandLines) -> None:
         self.runs: list[Parsed] = []
+        self._commands = commands
         self._settings = Parsed()
         self._phase, self._in_table, self._pending = "", False, False
         self._errors: list[tuple[int, str]] = []
@@ -57,9 +60,10 @@ class _State:
         if not stripped:
             return
         if "RESULT TYPE" in stripped and _HEAD.match(line):
-            self._begin_run()
+            self._begin_run(at)
         elif stripped.startswith("COMMAND LINE:"):
-            self._set_command(stripped.partition(":")[2].strip())
+            command = stripped.partition(":")[2].strip()
+            _add_command(self._settings, command, split_command(command))
         elif stripped.startswith("ISO DATE:"):
             self._settings = Parsed(started_at=date_to_iso(stripped[9:].strip()[:19]))
         elif stripped == "---":
@@ -84,22 +88,16 @@ class _State:
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)
 
-    def _begin_run(self) -> None:
+    def _begin_run(self, at: int) -> None:
         settings = self._settings
         run = Parsed(settings.version, [], dict(settings.factors), dict(settings.facts), settings.started_at)
+        if "command" not in run.facts and (command := self._commands.find_above(at)) and command.words:
+            _add_command(run, command.text, command.words)
         run.missing = list(settings.missing)
         self.runs.append(run)
         for at, line in self._errors:
             run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line[:160]))
         self._errors, self._phase, self._in_table = [], "", True
-
-    def _set_command(self, command: str) -> None:
-        self._settings.facts["command"] = command
-        words = split_command(command)
-        settings = ELBENCHO.read_settings(words)
-        self._settings.factors |= {name: value for name, value in settings.items() if value is not None}
-        if (hosts := ELBENCHO.find_value(words, "hosts")) and "[" not in hosts:
-            self._settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
     def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:
         run = self.runs[-1]
@@ -175,6 +173,15 @@ class _State:
                 run.lacks(last, Message("no-results", "the table holds no result"))
         if self._pending and self.runs:
             self.runs[-1].lacks(last, Message("ended-early", "the output ends inside a phase's block"))
+
+
+def _add_command(run: Parsed, command: str, words: Sequence[str]) -> None:
+    """Add a command, and the settings among its words."""
+    run.facts["command"] = command
+    settings = ELBENCHO.read_settings(words)
+    run.factors |= {name: value for name, value in settings.items() if value is not None}
+    if (hosts := ELBENCHO.find_value(words, "hosts")) and "[" not in hosts:
+        run.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
 
 def _parse_result_line(line: str) -> tuple[str, str, str] | None:

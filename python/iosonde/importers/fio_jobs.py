@@ -16,8 +16,10 @@ from iosonde.core.headlines import find_kind
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.vocabulary import FIO
+from iosonde.core.vocabulary.tool import ValueKind
 
 from .parsed import Parsed, Row
+from .reading import parse_size
 
 Settings = dict[str, FactorValue]
 
@@ -68,6 +70,21 @@ class FioJob:
     def has_ranks(self) -> bool:
         """Return whether its parts are ranks; a single part is the whole job."""
         return len(self.parts) > 1
+
+
+def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
+    """Return fio's options as factors: sizes in bytes, whole numbers as such."""
+    factors: dict[str, Any] = {}
+    for key, value in options.items():
+        text, option = str(value)[:200], FIO.by_name.get(key)
+        if option is None or not option.setting:
+            continue
+        if option.kind == ValueKind.SIZE:
+            size = parse_size(text)
+            factors[option.setting] = text if size is None else size
+        else:
+            factors[option.setting] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
+    return factors
 
 
 def group_parts(parts: Iterable[tuple[str, int, Settings, Any]]) -> list[FioJob]:

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
-from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.defaults import STATES_ALL_OPTIONS
-from iosonde.core.vocabulary.tool import ValueKind
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import (
@@ -24,6 +22,7 @@ from .fio_jobs import (
     has_only_own_options,
     is_closed_loop,
     is_merged,
+    options_to_factors,
     sum_rates,
 )
 from .fio_logs import list_written
@@ -39,7 +38,6 @@ from .reading import (
     list_objects,
     number_from_json,
     parse_number,
-    parse_size,
 )
 from .text import Text
 
@@ -259,21 +257,6 @@ def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: i
         places.append((line, at))
         at += 1
     return places
-
-
-def options_to_factors(options: dict[str, Any]) -> dict[str, Any]:
-    """Return fio's options as factors: sizes in bytes, whole numbers as such."""
-    factors: dict[str, Any] = {}
-    for key, value in options.items():
-        text, option = str(value)[:200], FIO.by_name.get(key)
-        if option is None or not option.setting:
-            continue
-        if option.kind == ValueKind.SIZE:
-            size = parse_size(text)
-            factors[option.setting] = text if size is None else size
-        else:
-            factors[option.setting] = int(text) if text.isascii() and text.isdigit() and len(text) < 18 else text
-    return factors
 
 
 def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:

@@ -6,12 +6,14 @@ j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from iosonde.core.message import Message
 
 from .damage import note_reported_failure
+from .fio_commands import FioCommands
 from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
@@ -27,10 +29,16 @@ _OLD = re.compile(
     r"\s*(?P<unit>\w+)/s, iops=(?P<rate>\S+), run(?:t|time)=\s*(?P<runtime>\d+)\s*msec"
 )
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
+# `bw (  KiB/s): min=…`, `iops        : min=…`, over fio's own samples.
+_SAMPLES = re.compile(
+    r"\s*(?:bw \(\s*(\w+)\s*/s\s*\)|iops)\s*: *min=.{1,80}, avg=\s*(\d[\d.]*), stdev=\s*[\d.]+(?:, samples=\s*\d+)?\s*$"
+)
+# Before version 3.8 a line of several threads has the mean of one of them.
+_LEAST_OF_TOTAL = 0.6
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
 # Begins of the lines with numbers.
-_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (")
+_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (", "bw (", "iops ")
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In fio's printing order, each once for each direction.
 _NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
@@ -47,7 +55,7 @@ _SIZES = re.compile(r"([\d.]+\w*)-([\d.]+\w*)")
 
 def parse_text(text: Text) -> list[Parsed]:
     """Return one Parsed for each fio; its rows have the settings that differ between jobs."""
-    reader = _Reader()
+    reader = _Reader(FioCommands(text))
     for at, line in text.numbered():
         reader.feed(at, line)
     reader.end()
@@ -66,8 +74,9 @@ class _Part:
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, commands: FioCommands) -> None:
         self.runs: list[Parsed] = []
+        self._commands = commands
         self._done, self._last, self._is_client = False, 0, False
         self._parts: list[_Part] = []
         self._announced: dict[tuple[int, str], Settings] = {}
@@ -138,6 +147,8 @@ class _Reader:
             self._direction = ""
         elif (match := _LATENCY.match(line)) and self._direction:
             self._add_latencies(at, match)
+        elif (match := _SAMPLES.match(line)) and self._direction:
+            self._add_samples(at, *match.groups())
         elif match := _PERCENTILES.match(line):
             self._in_percentiles = PER_SECOND[match.group(1)]
         else:
@@ -163,6 +174,13 @@ class _Reader:
         self._latency_blocks.append(block)
         for statistic, word in zip(("min", "max", "mean", "sd"), words, strict=True):
             self._add_row(at, f"{_NAMES[block]}_{statistic}", _parse_count(word), "s", PER_SECOND[unit])
+
+    def _add_samples(self, at: int, unit: str | None, word: str) -> None:
+        kind = "bandwidth" if unit else "rate"
+        mean = _parse_amount(word, _add_byte(unit)) if unit else parse_number(word)
+        total = next((row.value for row in self._parts[-1].rows if _is_total(row, self._direction, kind)), 0.0)
+        if mean is not None and (self._parts[-1].threads == 1 or mean >= _LEAST_OF_TOTAL * total):
+            self._add_row(at, f"{kind}_sample_mean", mean, "bytes/s" if unit else "operations/s", 1.0)
 
     def _add_percentiles(self, at: int, line: str) -> None:
         direction, per_second = self._direction, self._in_percentiles
@@ -227,6 +245,7 @@ class _Reader:
     def _add_jobs(self, run: Parsed) -> None:
         """Add the rows of every job, with its own settings; each thread or server is a rank of its job."""
         parts = [part for part in self._parts if not _is_client_total(part)]
+        self._add_commands(run, parts)
         jobs = group_parts((*self._describe_part(part), part) for part in parts)
         if not jobs:
             run.factors |= next(iter(self._announced.values()), {})
@@ -242,6 +261,18 @@ class _Reader:
             run.rows += rows + (sums if not totals or exceeds_parts(total_rows, sums) else [])
         run.rows += total_rows
 
+    def _add_commands(self, run: Parsed, parts: Sequence[_Part]) -> None:
+        """Add the options that only the command line or the job file above the output has."""
+        if not parts:
+            return
+        keys = {*self._announced, *((part.group, part.name) for part in parts)}
+        printed = {name: self._announced.get((group, name), {}) for group, name in keys}
+        settings, command = self._commands.find_settings(parts[0].line, printed)
+        if command:
+            run.facts["command"] = command
+        for group, name in keys if settings else ():
+            self._announced[group, name] = {**settings[name], **printed[name]}
+
     def _describe_part(self, part: _Part) -> tuple[str, int, Settings]:
         """Return (name, group, settings). group_reporting merges the jobs of a group: what differs is not theirs."""
         announced = {name: settings for (group, name), settings in self._announced.items() if group == part.group}
@@ -252,6 +283,10 @@ class _Reader:
             items for items in announced[part.name].items() if all(items in s.items() for s in announced.values())
         ]
         return " + ".join(announced), part.group, dict(shared)
+
+
+def _is_total(row: Row, direction: str, kind: str) -> bool:
+    return row.operation == direction and row.metric == f"{kind}_{LAST_DONE}"
 
 
 def _is_client_total(part: _Part) -> bool:

@@ -10,7 +10,8 @@ becomes ``file_creation rate_max``, ``rate_min``, ``rate_mean`` and ``rate_sd`` 
 single iteration also gives ``rate_last_done``, as it is one measurement: all items over the time until the last rank
 was done. Rows of zeros were not requested and are left out. The table of times is in seconds for the whole phase,
 whatever 4.1 writes above it (``ms/op``). ``--showRankStatistics`` adds three columns before these: ``rate_own_max``,
-``rate_own_min`` and ``rate_own_mean``, over the ranks of all iterations, each until its own end.
+``rate_own_min`` and ``rate_own_mean``, over the ranks of all iterations, each until its own end. For some weeks of 2020
+these columns stood there in any case, with ``Std Dev`` on their side: the columns follow the head.
 """
 
 import re
@@ -31,6 +32,8 @@ _LAUNCHED = re.compile(r"\s*mdtest-(\S+) was launched with (\d+) total task\(s\)
 _SUMMARY = re.compile(r"\s*SUMMARY(?: (rate|time))?(?: \(in ([^)]*)\))?:? *(?:\(of (\d+) iterations\))?")
 _ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")
 _RANKS_ROW = re.compile(r"\s*([A-Z][a-z]+ [a-z]+)\s*:?\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s*$")
+_RANKS_HEAD = re.compile(r"Operation +per Rank: +(.+?) +per Iteration: +(.+)$")
+_HEADINGS = {"Max": "max", "Min": "min", "Mean": "mean", "Std Dev": "sd"}
 _NAME = re.compile(r"(?:Directory|File|Tree) [a-z]+$")
 _TASKS = re.compile(r"\s*(\d+) tasks, (\d+) (?:files|directories)")
 _STAMP = re.compile(r"\s*-- (started|finished) at (\d\d/\d\d/\d{4} \d\d:\d\d:\d\d) --")
@@ -84,6 +87,7 @@ class _State:
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
         self.row = _ROW
+        self.columns: tuple[str, ...] = _STATISTICS
         self.started, self.finished, self.last = "", False, 0
 
 
@@ -105,7 +109,7 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
         run = run or _begin_run(runs, state, at)
         state.table = match.group(1) or "rate"
         state.summaries += 1
-        state.row = _ROW
+        state.row, state.columns = _ROW, _STATISTICS
         state.iterations = int((match.group(3) or "0")[:9])
         run.factors["iterations"] = state.iterations or None
         if state.table == "time" and match.group(2):
@@ -117,8 +121,10 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
                     heading=match.group(2),
                 ),
             )
-    elif state.table and stripped.startswith("Operation ") and "per Rank:" in stripped:
+    elif state.table and (match := _RANKS_HEAD.match(stripped)):
+        of_ranks, of_iterations = (re.findall("|".join(_HEADINGS), part) for part in match.groups())
         state.row = _RANKS_ROW
+        state.columns = (*(f"own_{_HEADINGS[name]}" for name in of_ranks), *(_HEADINGS[name] for name in of_iterations))
     elif stripped.startswith("-- ") and (match := _STAMP.match(line)):
         _add_stamp(runs, state, *match.groups())
     elif stripped.startswith("mdtest-") and (match := _LAUNCHED.match(line)):
@@ -175,8 +181,9 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
     if any(value is None or value < 0 for value in values):
         run.warn(at, Message("damaged-lines", "{operation}: not four numbers: left out", operation=match.group(1)))
         return
-    own, (high, low, mean, spread) = values[:-4], (float(value or 0) for value in values[-4:])
-    if high == low == mean == spread == 0:
+    numbers = {name: value or 0.0 for name, value in zip(state.columns, values, strict=False)}
+    high, low, mean = (numbers.get(name, 0.0) for name in ("max", "min", "mean"))
+    if high == low == mean == numbers.get("sd", 0.0) == 0:
         return
     if not low <= mean <= high:
         run.warn(
@@ -192,10 +199,8 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
     name, unit = ("rate", "operations/s") if state.table == "rate" else ("time", "s")
     state.rates += name == "rate"
     is_single = state.iterations == 1
-    for statistic, own_value in zip(_STATISTICS, own, strict=False):
-        run.rows.append(Row(operation, f"{name}_own_{statistic}", own_value or 0.0, unit, at, includes=includes))
-    for statistic, value in zip(_STATISTICS, (high, low, mean, spread), strict=True):
-        if statistic != "sd" or not is_single or spread:
+    for statistic, value in numbers.items():
+        if statistic != "sd" or not is_single or value:
             run.rows.append(Row(operation, f"{name}_{statistic}", value, unit, at, includes=includes))
     if is_single and high == low:
         run.rows.append(

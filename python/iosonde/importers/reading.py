@@ -56,7 +56,8 @@ _DATE_OUTPUT = re.compile(
 _LINE_START = re.compile(r"^(?:\{|\[(?=\s*[{\]]))", re.MULTILINE)
 # The first object where none begins a line: a prompt or a quote is before it.
 _ANYWHERE = re.compile(r'\{[ \t]*\n\s*"')
-_BEHIND = re.compile(r"[ \t]*[{\[]")
+# `[root@host ~]#`, a prompt, and `[ ID]` begin no list either.
+_BEHIND = re.compile(r"[ \t]*(?:\{|\[(?=\s*[{\[\]\d\"]))")
 _BROKEN_DOCUMENTS = 100
 
 

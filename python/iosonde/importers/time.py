@@ -6,13 +6,17 @@
             0.02 real         0.00 user         0.00 sys  BSD, macOS
 
 becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Other output between the lines is ignored.
+Samples of different commands, as GNU prints them or as the prompt above shows, differ in the factor ``program``.
 A failed command (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
 """
 
 import re
+from collections.abc import Sequence
+from itertools import dropwhile
 
 from iosonde.core.message import Message
 
+from .command_lines import CommandLines
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
 from .reading import parse_number
 from .text import Text
@@ -59,7 +63,24 @@ def parse(text: Text) -> list[Parsed]:
         if line:
             samples.feed(at, line)
     samples.end()
+    _add_commands(samples.runs, CommandLines(text, NAME))
     return samples.runs
+
+
+def _add_commands(runs: Sequence[Parsed], commands: CommandLines) -> None:
+    """Add to each sample the command that it is of; different commands are different settings, and no trials."""
+    for run in runs:
+        command = commands.find_above(run.rows[0].line) if run.rows else None
+        if command and command.words:
+            run.facts.setdefault("command", " ".join(dropwhile(_is_option, command.words))[:4000])
+    if len({run.facts["command"] for run in runs if "command" in run.facts}) > 1:
+        for run in runs:
+            if "command" in run.facts:
+                run.factors["program"] = run.facts["command"][:200]
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-")
 
 
 class _Samples:

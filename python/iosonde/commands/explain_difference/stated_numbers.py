@@ -3,6 +3,7 @@ of an IO500 phase are those of its command, which ``result.txt`` keeps as ``exe 
 settings are those of its easy phase: ior-hard's 47,008 bytes are in its own command only."""
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -41,6 +42,8 @@ _NAMES = {
     "direct": "O_DIRECT",
     "client_cache": "client cache",
 }
+# Begins of IOzone's operations that are not sequential.
+_IOZONE_ORDERS = {"random": "random", "mixed": "random", "backward": "backward", "stride": "strided"}
 
 
 def read_io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +114,8 @@ def build_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 unknown=unknown,
                 settings=read_io500_settings(run, operation, _collect_settings(run, tool))
                 if tool == "io500"
-                else _collect_settings(run, tool),
-                notes=_list_notes(run, tool),
+                else _collect_settings(run, tool, operation),
+                notes=_list_notes(run, tool, _count_iterations(run, operation, metrics, value)),
             )
     return by_operation
 
@@ -202,7 +205,14 @@ def _build_generic_table(
     return table, unknown
 
 
-def _collect_settings(run: Run, tool: str) -> dict[str, Any]:
+def _count_iterations(run: Run, operation: str, metrics: Mapping[str, float], value: float) -> int:
+    """Return the number of values whose mean is ``value``: rows of other metrics, such as samples, do not count."""
+    averaged = {metric for metric, mean in metrics.items() if mean == value}
+    rows = Counter(row.metric for row in run.observations if row.operation == operation and row.rank is None)
+    return max((rows[metric] for metric in averaged), default=1)
+
+
+def _collect_settings(run: Run, tool: str, operation: str = "") -> dict[str, Any]:
     factors = run.factors
     settings = {_NAMES[key]: value for key, value in factors.items() if key in _NAMES}
     command = str(run.facts.get("command", "")).split()
@@ -211,7 +221,7 @@ def _collect_settings(run: Run, tool: str) -> dict[str, Any]:
         settings["O_DIRECT"] = any(word in flags for word in command)
     if "O_DIRECT" in settings:
         settings["O_DIRECT"] = bool(settings["O_DIRECT"])
-    if tool in ("fio", "elbencho") and "block_size" in factors:
+    if tool in ("fio", "elbencho", "dd") and "block_size" in factors:
         settings["record size"] = factors["block_size"]
     if tool == "ior" and "block_size" in factors:
         settings["bytes of each"] = int(factors["block_size"] or 0) * int(factors.get("segments") or 1)
@@ -224,7 +234,9 @@ def _collect_settings(run: Run, tool: str) -> dict[str, Any]:
     elif "rw" in factors:
         settings["record order"] = "random" if str(factors["rw"]).startswith("rand") else "sequential"
     elif tool == "iozone":
-        settings["record order"] = "sequential"
+        settings["record order"] = next(
+            (o for begin, o in _IOZONE_ORDERS.items() if operation.startswith(begin)), "sequential"
+        )
     if "access" in factors:
         settings["shared file"] = factors["access"] == "single-shared-file"
     return settings
@@ -235,11 +247,10 @@ def build_incomplete_note(reason: str) -> Message:
     return Message("incomplete", "it is incomplete: {reason}", reason=reason)
 
 
-def _list_notes(run: Run, tool: str) -> tuple[str, ...]:
+def _list_notes(run: Run, tool: str, iterations: int) -> tuple[str, ...]:
     notes = []
     if tool == "iozone":
         notes.append(Message("unit-of-tool", "IOzone's kB are of 1024 bytes"))
-    iterations = max((row.repetition for row in run.observations), default=0) + 1
     if iterations > 1:
         notes.append(
             Message(

@@ -1,5 +1,11 @@
 """dd. It prints none of its settings."""
 
+import re
+from collections.abc import Sequence
+
+from iosonde.core.types import FactorValue
+
+from .sizes import BINARY
 from .tool import Style, ValueKind, Vocabulary, declare_others, path, size
 
 DD = Vocabulary(
@@ -12,3 +18,29 @@ DD = Vocabulary(
     ),
     Style.OPERANDS,
 )
+_DEFAULT_SIZE = "512"
+_SIZE = re.compile(r"(\d{1,15})([kmgtp]?)(b?|ib)", re.IGNORECASE)
+_FLUSHES = {"fsync", "fdatasync"}
+
+
+def read_dd_settings(words: Sequence[str]) -> dict[str, FactorValue]:
+    """Return the settings in the words of dd's command line: the size of its blocks, whether it goes around the cache,
+    and whether it flushes at the end. A size that is unclear is left out."""
+    values = {word.name: word.value for word in DD.split(words) if word.value}
+    size_in_bytes = None if {"ibs", "obs"} & values.keys() else _parse_size(values.get("bs", _DEFAULT_SIZE))
+    flags = {flag for name in ("iflag", "oflag") for flag in values.get(name, "").split(",")}
+    settings: dict[str, FactorValue] = {} if size_in_bytes is None else {"block_size": size_in_bytes}
+    settings["direct"] = "direct" in flags
+    if _FLUSHES & set(values.get("conv", "").split(",")):
+        settings["fsync"] = True
+    return settings
+
+
+def _parse_size(text: str) -> int | None:
+    """Return the bytes of ``1M`` and ``1MiB`` (1024²) and ``1MB`` (1000²)."""
+    if not (match := _SIZE.fullmatch(text)):
+        return None
+    number, letter, end = int(match[1]), match[2].lower(), match[3]
+    if letter and end.upper() == "B":
+        return int(number * 10 ** (3 * "kmgtp".index(letter) + 3))
+    return number * 512 if end == "b" else number * BINARY[letter]

@@ -1,5 +1,8 @@
 """fio 2.x and 3.x: options of a job, on a command line or in a job file, and of fio itself."""
 
+import re
+from collections.abc import Sequence
+
 from .tool import Style, ToolOption, ValueKind, Vocabulary, count, declare_others, path, size, word
 
 # Engines that wait for each operation, whatever the depth; engines whose operations are system calls on files.
@@ -72,3 +75,51 @@ FIO = Vocabulary(
     ),
     Style.NAMES,
 )
+
+_SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*")
+_ENTRY = re.compile(r"\s*([A-Za-z_][\w-]*)\s*(?:=\s*(.*?))?\s*")
+# A value that a variable has: it is not known here.
+_VARIABLES = re.compile(r"[$`]")
+_GLOBAL = "global"
+FioJobs = dict[str, dict[str, str]]
+"""Name of a job → its options, as fio's JSON has them."""
+
+
+def read_fio_jobs(words: Sequence[str]) -> FioJobs:
+    """Return the jobs of a command line; none if it names a job file, or if a value is a variable's. Options before the
+    first name are those of all jobs."""
+    jobs: FioJobs = {}
+    shared: dict[str, str] = {}
+    options = shared
+    for part in FIO.split(words):
+        name, value = part.name.lstrip("-"), part.value or "1"
+        if not name or _VARIABLES.search(value):
+            return {}
+        if name == "name":
+            options = jobs[value] = dict(shared)
+        else:
+            options[name] = value
+    return jobs
+
+
+def list_fio_job_files(words: Sequence[str]) -> list[str]:
+    """List the job files that a command line names."""
+    return [part.value or "" for part in FIO.split(words) if not part.name]
+
+
+def read_fio_job_file(lines: Sequence[str]) -> tuple[FioJobs, int]:
+    """Return the jobs of a job file, and the number of lines that it has: it ends where a line is no part of it. No
+    jobs if a value is a variable's."""
+    jobs: FioJobs = {}
+    shared: dict[str, str] = {}
+    options, has_variables, n_lines = shared, False, 0
+    for line in lines:
+        if match := _SECTION.fullmatch(line):
+            options = shared if match[1] == _GLOBAL else jobs.setdefault(match[1], dict(shared))
+        elif match := _ENTRY.fullmatch(line):
+            options[match[1]] = match[2] or "1"
+            has_variables = has_variables or bool(_VARIABLES.search(options[match[1]]))
+        elif line.strip() and line.strip()[0] not in ";#":
+            break
+        n_lines += 1
+    return ({} if has_variables else jobs), n_lines

@@ -93,7 +93,8 @@ def _has_direct_flag(run: Parsed) -> bool:
     words = split_command(str(run.facts.get("command", "")))
     if run.tool == "iozone" and _UNMOUNTS in words:
         return True
-    return tool is not None and any(word.option and word.option.setting == "direct" for word in tool.split(words))
+    options = tool.split(words) if tool else ()
+    return any(word.option and word.option.setting == "direct" and word.value != "0" for word in options)
 
 
 def _bypasses_cache(settings: Mapping[str, FactorValue]) -> bool:
@@ -139,7 +140,7 @@ def _count_bytes(group: Numbers) -> float | None:
 
 def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
-    n_bytes, size, jobs = group.get("bytes"), settings.get("size"), settings.get("ranks", 1)
+    n_bytes, size, jobs = group.get("bytes"), _get_job_size(settings), settings.get("ranks", 1)
     if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:
@@ -153,6 +154,13 @@ def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) ->
         size=format_size(size * jobs),
         times=times,
     )
+
+
+def _get_job_size(settings: Mapping[str, FactorValue]) -> FactorValue | None:
+    """Return the bytes of the files of one of fio's jobs, None if its options do not say it."""
+    file_size, files = settings.get("file_size"), settings.get("files", 1)
+    of_files = file_size * files if isinstance(file_size, int) and isinstance(files, int) else None
+    return settings.get("size", of_files)
 
 
 def _find_fast_random_reads(run: Parsed, group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:

@@ -9,7 +9,8 @@ How we know
     Values are compared with the given bound: rates of bytes with {spell.bound}
     117MB/s, others with a plain number in their own unit. A unit such as KB is
     read both as 1000 and as 1024 bytes: above the bound in both readings is an
-    error, in one a warning.
+    error, in one a warning. Up to 1 % above the bound is no excess, as bounds
+    and tools' numbers often have three digits.
 
     Without {spell.bound}, a store's own probe of the same nodes is used: the links
     of a network file system's clients, or the nodes' disks if the probe was of
@@ -39,6 +40,8 @@ from ..overview.cells import TrialCell
 from ..overview.probed_limits import BeyondLimit, ProbedLimits
 from . import MAX_LISTED, Subject
 
+ROUNDED_SHARE = 0.01
+
 
 def check(subject: Subject) -> list[Finding]:
     """Report metrics with values above ``subject.limit``, and rates above ``subject.bound`` or far above the probe."""
@@ -48,14 +51,14 @@ def check(subject: Subject) -> list[Finding]:
         readings = unit_to_bytes_per_s(cells[0].unit)
         if subject.bound is None or not readings:
             continue
-        places, worst = [], 0.0
+        places, worst, tolerated = [], 0.0, subject.bound * (1 + ROUNDED_SHARE)
         for cell in cells:
-            above = np.flatnonzero(cell.values * max(readings) > subject.bound)
+            above = np.flatnonzero(cell.values * max(readings) > tolerated)
             places += [cell.places[i] if i < len(cell.places) else cell.name for i in above.tolist()]
             worst = max(worst, float(cell.values.max(initial=0.0)))
         if not places:
             continue
-        sure = worst * min(readings) > subject.bound
+        sure = worst * min(readings) > tolerated
         high, n = worst * (min(readings) if sure else max(readings)), sum(cell.values.size for cell in cells)
         doubt = "" if sure else f" if {cells[0].unit} counts in 1024 and not in 1000"
         findings.append(
@@ -82,8 +85,11 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _report_values_above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
-    above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
-    if limit is None or not above:
+    if limit is None:
+        return []
+    tolerated = limit + ROUNDED_SHARE * abs(limit)
+    above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > tolerated)]
+    if not above:
         return []
     places = [cell.places[int(i)] if i < len(cell.places) else cell.name for cell, i in above]
     n, highest = sum(cell.values.size for cell in cells), max(float(cell.values[i]) for cell, i in above)
