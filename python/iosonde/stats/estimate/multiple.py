@@ -36,11 +36,16 @@ def adjust_by_yekutieli(p_values: Sequence[float | None]) -> list[float | None]:
     ranked = sorted(((p, place) for place, p in enumerate(p_values) if p is not None), reverse=True)
     adjusted: list[float | None] = [None] * len(p_values)
     size, running = len(ranked), 1.0
-    harmonic = sum(1 / k for k in range(1, size + 1))
+    harmonic = compute_harmonic_sum(size)
     for after, (p, place) in enumerate(ranked):
         running = min(running, p * harmonic * size / (size - after))
         adjusted[place] = running
     return adjusted
+
+
+def compute_harmonic_sum(size: int) -> float:
+    """Return 1 + 1/2 + … + 1/``size``: a false discovery rate ÷ it holds for any dependence among ``size`` tests."""
+    return sum(1 / k for k in range(1, size + 1))
 
 
 def is_same_evidence(units: tuple[str, str], a: Array, b: Array) -> bool:

@@ -1,8 +1,8 @@
 """Spearman's rank correlation with its interval, also partial, and the unit that carries it.
 
-The interval is Fisher's z with the variance (1 + ρ² ÷ 2) ÷ (n - 3) (Bonett & Wright, Psychometrika 65, 2000, 23-28). The
-p-value is Student's t of ρ (Kendall & Stuart, The Advanced Theory of Statistics 2, 1973, ch. 31). With k controls, both
-have n - k in place of n (Fisher, Metron 3, 1924, 329-332); the partial ρ is that of the ranks.
+The interval is Fisher's z with the variance (1 + ρ² ÷ 2) ÷ (n - 3) (Bonett & Wright, Psychometrika 65, 2000, 23-28).
+The p-value is Student's t of ρ (Kendall & Stuart, The Advanced Theory of Statistics 2, 1973, ch. 31). With k controls,
+both have n - k in place of n (Fisher, Metron 3, 1924, 329-332); the partial ρ is that of the ranks.
 """
 
 import math
