@@ -117,7 +117,7 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
     for phase, name, e in answer.single_system_effects:
         yield from wrapped(
-            f"~ {name}: one outlying system determines the line alone (leverage "
+            f"~ {name}: one outlying system, {e.far}, determines the line alone (leverage "
             f"{format_decimals(e.leverage or 0.0, 2)} in {phase.name}): {format_share(e.share)} of it, and without "
             f"that system {format_share(e.without or e.share)}",
             "  ",

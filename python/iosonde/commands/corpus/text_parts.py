@@ -148,7 +148,7 @@ def _tabulate_pairs(pairs: Sequence[PhasePair], per: str) -> tuple[list[str], li
         [", ".join(pair.names), str(pair.whole.rho.n), *(_format_rho(link.rho) for link in pair.links)]
         for pair in pairs
     ]
-    return heads, rows, "lr" + "r" * (len(heads) - 2)
+    return heads, rows, "Lr" + "r" * (len(heads) - 2)
 
 
 def _format_rho(rho: Estimate) -> str:

@@ -6,6 +6,7 @@ the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -141,20 +142,21 @@ def _compute_wilson(share: float, effective: float, df: int, level: float) -> tu
 class Explained:
     """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: factor of the
     value per unit of a numeric covariate; None for levels. ``levels``: number of levels used. ``leverage``: the largest
-    leverage of a cluster; ``without``: the share without that cluster, if it has more weight than all others
-    together."""
+    leverage of a cluster, ``far`` the name of that one; ``without``: the share without it, if it has more weight than
+    all others together."""
 
     share: Estimate
     slope: Estimate | None
     levels: int
     leverage: float | None = None
     without: Estimate | None = None
+    far: str = ""
 
 
-def estimate_explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
+def estimate_explained_by_number(values: Clustered, x: Array, level: float, names: Sequence[str] = ()) -> Explained:
     """Estimate the share explained by a line over a number: one point per cluster, the means of its logs and of its
     ``x``. A cluster with a leverage above a half alone determines the line (Huber, Robust Statistics, 1981, section
-    7.2). The share without it is then returned, too."""
+    7.2). The share without it is then returned, too. ``names``: those of the clusters, by their number."""
     xs, ys = average_by_group(x, values.clusters), values.log_means
     explained = _fit_line(xs, ys, level)
     if explained.slope is None:
@@ -164,6 +166,7 @@ def estimate_explained_by_number(values: Clustered, x: Array, level: float) -> E
     return replace(
         explained,
         leverage=float(leverage[far]),
+        far=str(names[np.unique(values.clusters)[far]]) if names else "",
         without=None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share,
     )
 
