@@ -1,11 +1,12 @@
 """``python -m archive_sample DIRECTORY``: made-up archives with a known answer, as their tools write them.
 
 ``io500/``: thirty systems, two of which handed in twice, and one invalid run. All rates grow with the nodes. The phases
-of IOR share one more cause, those of mdtest another; the parallel find shares none. Open takes 10 % of a phase on
-``beta`` and 1 % on ``alpha``, close 2 %. ``ior-easy-write`` takes 1.5 × its stonewall in the median system, other
+of IOR share one more cause, those of mdtest another; the parallel find shares none. In the median system open takes
+10 % of a phase on ``beta`` and 1 % on ``alpha``, and close 2 %; ``ior-easy-write`` takes 1.5 × its stonewall, other
 phases 1.1 ×. Rank 0 finds 3 × the mean.
 
-``mlperf/``: twelve systems with three runs each, one run below the required utilization. An epoch takes 1.2 × the others.
+``mlperf/``: twelve systems with three runs each, one run below the required utilization. An epoch takes 1.2 × the
+others.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def write_io500(root: Path) -> None:
             cause = {phase: data[place] if phase in IOR else metadata[place] for phase in PHASES}
             cause["find"] = rng.normal(0.0, 0.7)
             rates = {phase: float(nodes[place] * np.exp(cause[phase] + noise[phase])) for phase in PHASES}
-            spread = float(np.exp(rng.normal(0.0, 0.05)))
+            spread = float(np.exp(rng.normal(0.0, 0.3)))
             folder = root / f"site{place // 3:02}" / f"system{place:02}" / kind / "2024" / f"submission-{place}-{again}"
             _write_execution(folder, rates, int(nodes[place]), kind, spread, invalid=place == 1 and again == 1)
 
@@ -48,7 +49,13 @@ def _write_execution(
 ) -> None:
     folder.mkdir(parents=True)
     ranks = nodes * RANKS
-    lines = ["[run]", f"procs           = {ranks}", "version         = io500-isc24_v3", "; START 2024-05-03 09:25:48", ""]
+    lines = [
+        "[run]",
+        f"procs           = {ranks}",
+        "version         = io500-isc24_v3",
+        "; START 2024-05-03 09:25:48",
+        "",
+    ]
     for phase in PHASES:
         ratio = EASY_RATIO if phase == "ior-easy-write" else OTHER_RATIO
         seconds = STONEWALL * (1 + (ratio - 1) * spread)
@@ -58,7 +65,7 @@ def _write_execution(
             lines += [f"[{phase}]", f"exe             = {_command(phase)}", f"score           = {rates[phase]:.6f}"]
             lines += [f"t_delta         = {seconds:.4f}", ""]
         if phase in IOR:
-            (folder / f"{phase}.txt").write_text(_ior_output(phase, rates[phase], nodes, seconds, kind))
+            (folder / f"{phase}.txt").write_text(_ior_output(phase, rates[phase], nodes, seconds, kind, spread))
     means = [
         math.exp(sum(math.log(rates[phase]) for phase in group) / len(group)) for group in (IOR, PHASES[len(IOR) :])
     ]
@@ -80,8 +87,9 @@ def _command(phase: str) -> str:
     return f"./mdtest -n 1000000 -u -L -F -P -N 1 -d /d/{phase} {stonewall} -a POSIX"
 
 
-def _ior_output(phase: str, rate: float, nodes: int, seconds: float, kind: str) -> str:
-    times = [OPEN_SHARE[kind] * seconds, (1 - OPEN_SHARE[kind] - CLOSE_SHARE) * seconds, CLOSE_SHARE * seconds, seconds]
+def _ior_output(phase: str, rate: float, nodes: int, seconds: float, kind: str, spread: float) -> str:
+    opening, closing = OPEN_SHARE[kind] * spread * seconds, CLOSE_SHARE / spread * seconds
+    times = [opening, seconds - opening - closing, closing, seconds]
     cells = "  ".join(f"{time:9.4f}" for time in times)
     access = phase.rpartition("-")[2]
     return f"""IOR-4.1.0+dev: MPI Coordinated Test of Parallel I/O
@@ -117,7 +125,7 @@ def write_mlperf(root: Path) -> None:
         for run in range(3):
             folder = root / f"vendor{place // 2}" / f"box{place:02}" / f"run{run + 1}"
             folder.mkdir(parents=True)
-            rates = [100 * hosts * speed * float(np.exp(rng.normal(0.0, 0.001))) for _ in range(5)]
+            rates = [100 * hosts * speed * float(np.exp(rng.normal(0.0, 0.01))) for _ in range(5)]
             rates[run] /= SLOW_EPOCH
             utilization = 84.0 if (place, run) == (3, 1) else 95.0 + speed
             (folder / "summary.json").write_text(json.dumps(_summary(hosts, rates, utilization), indent=4))

@@ -34,7 +34,7 @@ class PairState(StrEnum):
 
     REMAINS = "remains"  # also per node and among systems of equal size; or as a whole, if no size is known
     BY_SIZE = "by size"  # as a whole only
-    NONE = "none"  # not a discovery
+    NONE = "not significant"  # not a discovery
     NOT_TESTED = "not tested"  # too few systems, or equal values
 
 
@@ -109,9 +109,10 @@ class Dependence:
     tests: int
 
     def list_pairs(self, state: PairState) -> list[PhasePair]:
-        """Return the pairs in a state, the strongest first."""
+        """Return the pairs in a state, the strongest first: by what remains, else as a whole."""
         pairs = [pair for pair in self.pairs if pair.state is state]
-        return sorted(pairs, key=lambda pair: -abs(pair.deciding.rho.value or 0.0))
+        links = {pair.names: pair.deciding if state is PairState.REMAINS else pair.whole for pair in pairs}
+        return sorted(pairs, key=lambda pair: -abs(links[pair.names].rho.value or 0.0))
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

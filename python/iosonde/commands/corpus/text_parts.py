@@ -111,7 +111,7 @@ def _format_dependence(dependence: Dependence) -> Iterator[str]:
     for state, meaning in (
         (PairState.REMAINS, "go together" + (f" per {per} and at equal {per}s, too" if per else "")),
         (PairState.BY_SIZE, f"go together by their number of {per}s only"),
-        (PairState.NONE, "no discovery"),
+        (PairState.NONE, "not significant"),
         (PairState.NOT_TESTED, "not tested, as systems are too few or all equal"),
     ):
         if pairs := dependence.list_pairs(state):
@@ -125,7 +125,7 @@ def _format_dependence(dependence: Dependence) -> Iterator[str]:
 def _format_matrix(dependence: Dependence) -> Iterator[str]:
     """Format ρ of the whole above the diagonal, and per node below it."""
     each = f"per {dependence.per} below it; " if dependence.per else ""
-    yield from ["", f"of the whole above the diagonal, {each}· no discovery"]
+    yield from ["", f"of the whole above the diagonal, {each}· not significant"]
     places = {name: place for place, name in enumerate(dependence.phases)}
     cells = [["" for _ in places] for _ in places]
     for pair in dependence.pairs:
@@ -172,7 +172,7 @@ def _format_carried(dependence: Dependence) -> Iterator[str]:
     )
     if not carried:
         return
-    yield from ["", "one system decides: without it these are no discovery"]
+    yield from ["", "one system decides: without it these are not significant"]
     for system, several in list(carried.items())[:_SHOWN]:
         yield from wrapped(f"{system}: {'; '.join(several[:3])}", "    ", "  ")
 
