@@ -13,6 +13,8 @@ import iosonde
 from iosonde.commands.corpus.answer import HowCorpus, corpus
 from iosonde.commands.corpus.dependence import PairState
 from iosonde.commands.corpus.figure import figure
+from iosonde.commands.corpus.for_page import build_corpus_page
+from iosonde.commands.corpus.section import save_corpus
 from iosonde.commands.corpus.text import lines
 from iosonde.commands.corpus.topics import BALANCE, DEPENDENCE, OPEN_CLOSE, TOPICS, VALIDITY, WEAR_OUT
 from iosonde.core.errors import InputError
@@ -244,3 +246,12 @@ def test_an_unknown_topic_is_refused(io500):
     with raises("unknown-option-value", InputError):
         iosonde.corpus(io500, about="weather")
     assert iosonde.corpus(io500, about="all").answer.parts.topics == TOPICS
+
+
+def test_the_page_has_the_matrix_and_tables_of_what_is_asked(io500, tmp_path):
+    page = build_corpus_page(ask(io500, *TOPICS))
+    pairs, ratios = page.tables[-2:]
+    assert len(pairs.rows) == len(page.corpus.parts.dependence.pairs) and ratios.rows
+    assert all(len(table.columns) == len(row) for table in (pairs, ratios) for row in table.rows)
+    save_corpus(page, tmp_path / "page.html")
+    assert 'id="dependence"' in (tmp_path / "page.html").read_text(encoding="utf-8")

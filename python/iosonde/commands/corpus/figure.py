@@ -278,7 +278,7 @@ def draw_dependence(dependence: Dependence) -> Figure:
         "color": {
             "field": "value",
             "type": "quantitative",
-            "scale": {"domain": [-1, 0, 1], "range": [VERMILION, PAPER, BLUE]},
+            "scale": {"domain": [-1, 0, 1], "range": [VERMILION, PAPER, BLUE], "interpolate": "rgb"},
             "legend": {"title": "ρ", "orient": "right", "direction": "vertical", "gradientLength": 120},
         },
     }
@@ -286,7 +286,7 @@ def draw_dependence(dependence: Dependence) -> Figure:
     below = f", per {dependence.per} below it" if dependence.per else ""
     return Figure(
         view(layer(rows, "rect", channels, stroke=GRID), width=side, height=side),
-        "Phases that go together",
+        f"Phases that go together: as a whole above the diagonal{below}",
         f"Rank correlation of {format_count(len(dependence.pairs), 'pair')} of phases over systems: of the whole above "
         f"the diagonal{below}. Pairs that are not significant are blank.",
     )

@@ -45,8 +45,8 @@ class CorpusOptions(DataOptions):
     mine: Text[str] = Text("STORE|COND", "Your own result: a store, or a condition on this one.", "")
     about: Choices[NameList] = Choices(
         TOPICS,
-        "What else is asked: score and validity of each run, phases that go together, the shares of open and close, "
-        "stragglers after the stonewall, imbalance of ranks and epochs; or all.",
+        "What else to answer: validity (and score), dependence (of phases), open-close (their share of the time), "
+        "wear-out (stragglers), balance (of ranks and epochs), or all.",
         metavar="TOPIC,…",
     )
     every: Flag[bool] = Flag("Numbers of few systems, too.", flag="all")
@@ -69,6 +69,7 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
     Examples
     --------
     >>> iosonde.corpus("io500", on=["nodes", "api", "year"], mine="submission=mine")
+    >>> iosonde.corpus("io500", about=["validity", "dependence"])
     """
     from .answer import HowCorpus
     from .answer import corpus as answer
