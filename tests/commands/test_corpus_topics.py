@@ -19,6 +19,7 @@ from iosonde.commands.corpus.text import lines
 from iosonde.commands.corpus.topics import BALANCE, DEPENDENCE, OPEN_CLOSE, TOPICS, VALIDITY, WEAR_OUT
 from iosonde.core.errors import InputError
 from iosonde.core.types import Observation
+from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import raises
@@ -148,6 +149,24 @@ def test_shares_of_open_and_close_are_those_of_each_file_system(io500):
     assert ask(io500, OPEN_CLOSE, on=("institution", "nodes")).parts.by == "institution"
 
 
+@pytest.mark.parametrize(
+    ("times", "offset"),
+    [
+        ({"open_time": 345.3, "close_time": 345.3, "total_time": 658.0, "time": 312.9}, 345.1),  # clocks differ
+        ({"open_time": 0.01, "close_time": 106.7, "total_time": 292.2, "time": 185.5}, None),  # time is that of access
+        ({"open_time": 60.0, "close_time": 60.0, "total_time": 305.0, "time": 185.0}, None),  # as above
+        ({"open_time": 50.0, "close_time": 50.0, "total_time": 300.0, "time": 300.0}, None),
+        ({"open_time": 50.0, "close_time": 50.0, "total_time": 300.0}, None),
+    ],
+)
+def test_clocks_that_differ_falsify_open_and_close(tmp_path, times, offset):
+    runs = corpus_sample.corpus(3, 1)
+    runs[0].observations += [Observation("ior_easy_write", name, seconds, "s") for name, seconds in times.items()]
+    parts = ask(corpus_sample.write(tmp_path / "s", runs), OPEN_CLOSE).parts
+    assert [point.value for point in parts.clock_offsets] == ([pytest.approx(offset)] if offset else [])
+    assert bool(parts.ratios[OPEN_CLOSE]) is (offset is None)
+
+
 def test_file_systems_that_differ_in_case_only_are_one(tmp_path):
     runs = corpus_sample.corpus(8, 1)
     for place, run in enumerate(runs):
@@ -198,7 +217,10 @@ def test_what_a_tool_calls_invalid_is_listed_and_left_out(io500):
     totals = [one.scores["score total"] for one in validity.submissions if one.scores]
     assert totals == sorted(totals, reverse=True) and len(totals) == archive.SYSTEMS + 1
     spread = "\n".join(lines(ask(io500)))
-    assert "invalid" in spread and "rank correlation" not in spread
+    assert "about='validity'" in spread and "rank correlation" not in spread
+    included = corpus(open_data(io500, (ALSO_INCOMPLETE,), ranks=False), ResponseQuery())
+    assert included.runs == archive.SYSTEMS + 2 and included.parts.validity.count_left_out(included.runs) == 0
+    assert ask(io500).parts.validity.count_left_out(included.runs - 1) == 1
 
 
 def test_what_mlperf_does_not_accept_is_not_accepted(mlperf):

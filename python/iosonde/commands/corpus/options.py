@@ -45,7 +45,7 @@ class CorpusOptions(DataOptions):
     mine: Text[str] = Text("STORE|COND", "Your own result: a store, or a condition on this one.", "")
     about: Choices[NameList] = Choices(
         TOPICS,
-        "What else to answer: validity (and score), dependence (of phases), open-close (their share of the time), "
+        "What else to answer: validity (and score), dependence (of phases), open-close (shares of the time), "
         "wear-out (stragglers), balance (of ranks and epochs), or all.",
         metavar="TOPIC,…",
     )

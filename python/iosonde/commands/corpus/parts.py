@@ -9,20 +9,31 @@ from iosonde.data.source import Source, StoredSource
 from iosonde.stats.overview.systems import Systems
 
 from .dependence import Dependence, Kind, estimate_dependence
-from .ratios import Owners, SystemRatios, choose_level_column, list_balance, list_open_close, list_wear_out
+from .ratios import (
+    Owners,
+    Point,
+    SystemRatios,
+    choose_level_column,
+    list_balance,
+    list_clock_offsets,
+    list_open_close,
+    list_wear_out,
+)
 from .topics import BALANCE, DEPENDENCE, OPEN_CLOSE, WEAR_OUT
 from .validity import Validity, examine_validity
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The answers on each of ``topics``. ``ratios``: topic → ratios over systems, by the column ``by``."""
+    """The answers on each of ``topics``. ``ratios``: topic → ratios over systems, by the column ``by``.
+    ``clock_offsets``: seconds by which the clocks of a phase's nodes differ, whose open and close are left out."""
 
     topics: tuple[str, ...] = ()
     validity: Validity = field(default_factory=lambda: Validity((), {}))
     dependence: Dependence | None = None
     ratios: Mapping[str, tuple[SystemRatios, ...]] = field(default_factory=dict)
     by: str = ""
+    clock_offsets: tuple[Point, ...] = ()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -37,7 +48,14 @@ class Parts:
             for ratios in [self.ratios.get(topic)]
         }
         dependence = None if self.dependence is None else self.dependence.to_json()
-        return {"validity": self.validity.to_json(), "dependence": dependence, "by": self.by or None, **ratios}
+        offsets = [{"run": p.run, "operation": p.operation, "seconds": p.value} for p in self.clock_offsets]
+        return {
+            "validity": self.validity.to_json(),
+            "dependence": dependence,
+            "by": self.by or None,
+            **ratios,
+            "clock_offsets": offsets if OPEN_CLOSE in self.topics else None,
+        }
 
 
 @dataclass(frozen=True)
@@ -69,4 +87,5 @@ def build_parts(source: Source, own: Source | None, work: Systems, query: PartsQ
         estimate_dependence(work, query.kinds) if DEPENDENCE in topics else None,
         ratios,
         by,
+        tuple(list_clock_offsets(source)) if OPEN_CLOSE in topics else (),
     )

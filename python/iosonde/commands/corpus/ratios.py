@@ -1,6 +1,7 @@
 """Ratios of a run over systems: the share of open and close in a phase, the time of a phase ÷ its stonewall, and the
 largest part of a rank or an epoch ÷ the mean. A system counts once, whatever it submitted."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -25,6 +26,9 @@ RANKS = {"operations": "operations by rank", "access_time": "access time by rank
 COMMON = 0.5  # of the systems with the most frequent metric
 _HIGH = 0.9  # the quantile
 _TOTALS = ("total_time", "time")
+OPEN_TIME, CLOSE_TIME = "open_time", "close_time"
+_ROUNDED = 0.002  # of a time: tools print four or five digits
+_ALIKE = 0.9  # of an offset: open and close are at least as long
 _FILE_SYSTEM = ("file_system", FILESYSTEM, "fs")
 _EPOCH_RATE = "_throughput_samples_per_second"
 
@@ -124,12 +128,31 @@ def choose_level_column(rows: Table, on: Sequence[str]) -> str:
 
 
 def list_open_close(source: Source) -> Iterator[Point]:
-    """Yield the shares of open and close in the time of each phase that has them. Iterations of a run are summed."""
+    """Yield the shares of open and close in the time of each phase that has them. Iterations of a run are summed.
+    Phases that ``list_clock_offsets`` names are left out."""
     for (run, operation), times in _sum_times(source.run_rows).items():
         total = times.get(_TOTALS[0]) or 0.0
-        if total > 0 and "open_time" in times and "close_time" in times:
-            yield Point(operation, OPEN, run, times["open_time"] / total)
-            yield Point(operation, CLOSE, run, times["close_time"] / total)
+        if total > 0 and OPEN_TIME in times and CLOSE_TIME in times and not _compute_clock_offset(times):
+            yield Point(operation, OPEN, run, times[OPEN_TIME] / total)
+            yield Point(operation, CLOSE, run, times[CLOSE_TIME] / total)
+
+
+def list_clock_offsets(source: Source) -> Iterator[Point]:
+    """Yield the seconds by which the clocks of a phase's nodes differ, where they falsify its times."""
+    for (run, operation), times in _sum_times(source.run_rows).items():
+        if offset := _compute_clock_offset(times):
+            yield Point(operation, "clock offset", run, offset)
+
+
+def _compute_clock_offset(times: Mapping[str, float]) -> float:
+    """Return by how many seconds the total time exceeds the phase, which one node measured around it; 0 if it does not.
+
+    IOR takes the first start and the last end of all ranks, each by the clock of its node. An offset prolongs open,
+    close and the total alike, whereas true times of open and close would add up to what the total has more.
+    """
+    excess = times.get("total_time", 0.0) - times.get("time", math.inf)
+    shortest = min(times.get(OPEN_TIME, 0.0), times.get(CLOSE_TIME, 0.0))
+    return excess if excess > _ROUNDED * times.get("time", 0.0) and shortest > _ALIKE * excess else 0.0
 
 
 def list_wear_out(source: Source) -> Iterator[Point]:
@@ -164,7 +187,7 @@ def list_balance(source: StoredSource) -> Iterator[Point]:
 def _sum_times(rows: Table) -> dict[tuple[str, str], dict[str, float]]:
     """Return (run, operation) → metric → seconds, summed over the tool's own iterations."""
     seconds: dict[tuple[str, str], dict[str, float]] = {}
-    here = np.flatnonzero(np.isin(rows.columns["metric"].values.astype(str), ("open_time", "close_time", *_TOTALS)))
+    here = np.flatnonzero(np.isin(rows.columns["metric"].values.astype(str), (OPEN_TIME, CLOSE_TIME, *_TOTALS)))
     columns = [rows.columns[name].values[here].astype(str) for name in ("run", "operation", "metric")]
     for run, operation, metric, value in zip(*columns, rows.numbers("value")[here], strict=True):
         times = seconds.setdefault((str(run), str(operation)), {})

@@ -25,10 +25,11 @@ def lines(answer: Corpus) -> Iterator[str]:
     yield from wrapped(_format_header(answer))
     yield from topic_lines(answer.parts) if answer.parts.topics else _format_spread(answer)
     notes = [f"~ {warning}" for warning in answer.warnings]
-    left_out = len(answer.parts.validity.submissions) - answer.runs
+    left_out = answer.parts.validity.count_left_out(answer.runs)
     if left_out > 0 and VALIDITY not in answer.parts.topics:
         notes.append(
-            f"~ {format_count(left_out, 'run')} left out ({count_states(answer.parts.validity)}): {spell.about}"
+            f"~ {format_count(left_out, 'run')} left out ({count_states(answer.parts.validity)}): "
+            f"{spell.about:validity} says why"
         )
     if answer.rare and not answer.parts.topics:
         more = format_count(answer.rare, "more number")

@@ -47,6 +47,14 @@ def topic_lines(parts: Parts) -> Iterator[str]:
             yield from wrapped(f"~ {_ABSENT[topic]}", "  ")
         else:
             yield from _format_ratios(parts.ratios[topic], parts.by if topic == OPEN_CLOSE else "")
+        if topic == OPEN_CLOSE and parts.clock_offsets:
+            largest = max(parts.clock_offsets, key=lambda point: point.value)
+            runs = format_count(len({point.run for point in parts.clock_offsets}), "run")
+            yield from wrapped(
+                f"~ left out: {runs} whose nodes' clocks differ, which prolongs open, close and the total alike; by "
+                f"{format_significant(largest.value)} s in {largest.operation} of {largest.run}",
+                "  ",
+            )
 
 
 def count_states(validity: Validity) -> str:

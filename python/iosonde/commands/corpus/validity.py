@@ -67,6 +67,11 @@ class Validity:
         counts = Counter(submission.state for submission in self.submissions)
         return {state: counts[state] for state in RunState}
 
+    def count_left_out(self, runs: int) -> int:
+        """Return how many invalid and incomplete runs are not among the ``runs`` in the numbers."""
+        counts = self.counts
+        return min(counts[RunState.INVALID] + counts[RunState.INCOMPLETE], len(self.submissions) - runs)
+
     @property
     def reasons(self) -> list[tuple[str, int]]:
         """Return each reason, without its place in a file, and its number of runs; the most frequent first."""
