@@ -7,15 +7,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .column_units import TIME_UNITS, is_rate, unit_to_bytes_per_s
+from .column_units import COUNT_PER_S, DECIMAL_POWERS, measure_unit
 from .deciding import Name, select_names_in_query
 from .errors import InputError
 from .types import Estimate
 from .units import choose_human_scale, format_significant, parse_rate, parse_seconds, parse_size
 
 _LIMIT = re.compile(r"^\s*([^<>]*[^<>\s])\s*([<>])\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([^\d\s%<>][^%<>]*)?\s*$")
-_COUNTED = re.compile(r"^([kMGT]?)(iops|ops|op|operations|files|requests|reqs|req|)(?:/s)?$", re.IGNORECASE)
-_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _NEEDS_UNIT = ("bytes/s", "bytes", "s")  # of values in base units, which nobody writes
 
 _BYTES_PER_S, _SECONDS, _BYTES, _PER_S = "bytes/s", "s", "bytes", "operations/s"
@@ -50,7 +48,7 @@ class AbsoluteLimit:
         """Return the limit in the unit of the values; None if it is one of something else."""
         if not self.unit and unit not in _NEEDS_UNIT:
             return float(self.amount)
-        kind, size = _measure_unit(unit)
+        kind, size = measure_unit(unit)
         parse = _PARSERS.get(kind)
         if parse is None or not size:
             return float(self.amount) if self.unit == unit else None
@@ -84,25 +82,9 @@ def parse_limit(text: str) -> AbsoluteLimit | None:
     return AbsoluteLimit(match[1], match[2] == ">", match[3], (match[4] or "").strip()) if match else None
 
 
-def _measure_unit(unit: str) -> tuple[str, float]:
-    """Return the base unit of a unit and its size; ('', 0) if it is unknown."""
-    if sizes := unit_to_bytes_per_s(unit):
-        return _BYTES_PER_S, sizes[0]
-    if unit in TIME_UNITS:
-        return _SECONDS, parse_seconds("1" + {"seconds": "s"}.get(unit, unit))
-    if match := _COUNTED.match(unit) if is_rate(unit) else None:
-        return _PER_S, _POWERS[match[1].lower()]
-    if unit == _BYTES:
-        return _BYTES, 1.0
-    try:
-        return (_BYTES, float(parse_size(f"1{unit}"))) if unit else ("", 0.0)
-    except InputError:
-        return "", 0.0
-
-
 def _parse_count(limit: AbsoluteLimit) -> float:
-    match = _COUNTED.match(limit.unit)
-    return float(limit.amount) * _POWERS[match[1].lower()] if match else math.nan
+    match = COUNT_PER_S.match(limit.unit)
+    return float(limit.amount) * DECIMAL_POWERS[match[1].lower()] if match else math.nan
 
 
 _PARSERS: dict[str, Callable[[AbsoluteLimit], float]] = {

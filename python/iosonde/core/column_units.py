@@ -5,6 +5,9 @@ Values are never rescaled: a table keeps its numbers. The unit is a label and di
 
 import re
 
+from .errors import InputError
+from .units import parse_seconds, parse_size
+
 _BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")
 TIME_UNITS = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _PREFIXED = r"(?:[kKmMgGtT]i?)?(?:[bB]|[bB]ytes?|[bB]its?|[oO]ps?|iops|IOPS|files|requests|reqs?)"
@@ -43,6 +46,8 @@ def is_rate(unit: str) -> bool:
     return unit.endswith("/s") or unit.lower().endswith("iops")
 
 
+COUNT_PER_S = re.compile(r"^([kMGT]?)(iops|ops|op|operations|files|requests|reqs|req|)(?:/s)?$", re.IGNORECASE)
+DECIMAL_POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _RATE = re.compile(r"^(?P<prefix>[kKmMgGtT]?)(?P<binary>i?)(?P<what>[bB]ytes?|[bB]its?|[bB])/s$")
 
 
@@ -64,3 +69,19 @@ def unit_to_bytes_per_s(unit: str) -> tuple[float, ...]:
 def split_column_name(label: str) -> list[str]:
     """Split a column's name into lower-case words: ``Write_Latency`` is ``write`` and ``latency``."""
     return [word for word in re.split(r"[\W_]+", label.lower()) if word]
+
+
+def measure_unit(unit: str) -> tuple[str, float]:
+    """Return the base unit of a unit and its size; ('', 0) if it is unknown."""
+    if sizes := unit_to_bytes_per_s(unit):
+        return "bytes/s", sizes[0]
+    if unit in TIME_UNITS:
+        return "s", parse_seconds("1" + {"seconds": "s"}.get(unit, unit))
+    if match := COUNT_PER_S.match(unit) if is_rate(unit) else None:
+        return "operations/s", DECIMAL_POWERS[match[1].lower()]
+    if unit == "bytes":
+        return "bytes", 1.0
+    try:
+        return ("bytes", float(parse_size(f"1{unit}"))) if unit else ("", 0.0)
+    except InputError:
+        return "", 0.0

@@ -34,6 +34,7 @@ from .parts import (
     get_response_labels,
     list_trial_caveats,
 )
+from .same_units import unify_units
 from .samples import BASE_IS_FIRST, ComparisonPlan, pair_levels
 from .sides import Sides
 
@@ -48,6 +49,8 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             "two DATA are A and B themselves",
             "leave {spell.group}, its levels and published sides out",
         )
+    table, converted = unify_units(a.table, b.table, choose_names(a, b)[1])
+    b = b if not converted else replace(b, table=table)
     (a, note_a), (b, note_b) = (source.separate_last(sides.by) for source in (a, b))
     read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
@@ -115,6 +118,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
         tuple(excluded),
         (
             *map(Caveat, notes),
+            *converted,
             *_describe_separation(a, b, names),
             *caveats,
             *([Caveat(guess)] if is_guessed else []),
