@@ -11,9 +11,11 @@ from iosonde.core.words import join_names
 from iosonde.data.looks import is_mostly_distinct
 from iosonde.data.response import Response
 from iosonde.data.roles import guess_roles_of_rows
+from iosonde.data.source import Source
 from iosonde.data.varying import list_measured_columns
 from iosonde.stats.assumptions import AssumptionCheck, fails
 from iosonde.stats.estimate.compare import COVARIANCE
+from iosonde.stats.regression.formula import list_term_columns
 
 _ROLES = (str(ColumnRole.COVARIATE), str(ColumnRole.BLOCK))
 
@@ -33,6 +35,15 @@ def list_lines(rows: Table, names: Sequence[str], sides: str) -> tuple[str, ...]
 def list_stated_covariates(rows: Table) -> tuple[str, ...]:
     """Return the columns to which the user or a file gave a role whose effect is taken out of comparisons."""
     return tuple(name for name, column in rows.columns.items() if str(column.role) in _ROLES)
+
+
+def choose_stated_block(source: Source, terms: Sequence[str]) -> str | None:
+    """Return the only column of a table that the user or the file calls a block, as days, if no term has it; None of a
+    store, whose experiment declares its own."""
+    columns = source.table.columns.values()
+    blocks = [column.name for column in columns if str(column.role) == str(ColumnRole.BLOCK) and column.is_varying]
+    used = set(list_term_columns(terms, source.table))
+    return None if source.knows_factors or len(blocks) != 1 or used.intersection(blocks) else blocks[0]
 
 
 def list_crossed_blocks(response: Response, sides: str, settings: Sequence[str]) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     --------
     >>> iosonde.anova("runs.csv", "bandwidth", "fs*size", block="day")
     """
+    from iosonde.answers.covariate_lines import choose_stated_block
+
     from .answer import anova as answer
     from .text import lines
 
@@ -73,7 +75,7 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     table = answer(
         source,
         options.query,
-        options.block,
+        options.block or choose_stated_block(source, options.query.on),
         options.kind,
         options.contrasts or (),
         options.bring_ups or (),

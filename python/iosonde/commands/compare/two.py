@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from iosonde.answers.caveats import format_some_texts
+from iosonde.answers.covariate_lines import list_crossed_blocks, list_lines, list_stated_covariates
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message, prepend_place
 from iosonde.core.stored import describe_excluded_incomplete
@@ -207,14 +208,15 @@ def _match_response(
     if both[0].within_run != both[1].within_run:  # iterations are no trials
         both = (_average_iterations(both[0]), _average_iterations(both[1]))
     table = stack_tables([response.rows for response in both], names)
-    present = [name for name in columns if name in table.columns and name != first.title]
+    blocks, lines = _list_held(replace(first, rows=table), columns, sides)
+    present = [name for name in columns if name in table.columns and name not in (first.title, *blocks, *lines)]
     settings = [] if is_joint else [table.column(name).name for name in sides.by] or present
     adjust = (
-        sides.adjust
+        tuple(name for name in sides.adjust if name not in lines)
         if sides.adjust is not None
         else ()
         if sides.pair
-        else (tuple(name for name in present if name not in settings))
+        else (*(name for name in present if name not in settings), *blocks)
     )
     whole = replace(
         build_part(first, get_response_labels(first, several), tuple(adjust)),
@@ -222,8 +224,23 @@ def _match_response(
         within_run=all(response.within_run for response in both),
         caveats=tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response))),
         settings=tuple(present),
+        lines=lines,
     ).with_row_summaries(replace(first, rows=table), (DATA, *settings, *adjust), is_paired=bool(sides.pair))
     return whole.split(settings)
+
+
+def _list_held(response: Response, columns: Sequence[str], sides: Sides) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the blocks, as days, and the numbers that a comparison of two tables holds besides its settings: those
+    that the user calls so, and days of both sides; with ``--adjust`` only numbers among its columns."""
+    rows = response.rows
+    if response.operation or sides.pair:
+        return (), ()
+    settings = [name for name in columns if name in rows.columns and name != response.title]
+    stated = [name for name in list_stated_covariates(rows) if name not in (*sides.by, response.title)]
+    crossed = [name for name in list_crossed_blocks(response, DATA, settings) if name not in sides.by]
+    held = list(sides.adjust) if sides.adjust is not None else list(dict.fromkeys((*stated, *crossed)))
+    lines = list_lines(rows, held, DATA)
+    return tuple(name for name in held if name not in lines), lines
 
 
 def _average_iterations(response: Response) -> Response:
