@@ -294,9 +294,9 @@ def test_wrong_second_data(files, tmp_path):
     assert_problem(refused(files[0], "nothing.csv", "--response", "write"), "no-such-file", path="nothing.csv")
     assert_problem(refused(*files, files[0], "--response", "write"), "too-many-sources", n_sources=3)
     assert_problem(refused(*files, "--response", "write", "--group", "size"), "conflicting-options")
-    other = tmp_path / "ms.csv"
-    other.write_text("size,write (ms)\n1,1\n1,2\n")
-    units = {"unit_a": "s", "name_a": "before.csv", "unit_b": "ms", "name_b": "ms.csv"}
+    other = tmp_path / "rates.csv"
+    other.write_text("size,write (MiB/s)\n1,1\n1,2\n")
+    units = {"unit_a": "s", "name_a": "before.csv", "unit_b": "MiB/s", "name_b": "rates.csv"}
     assert_problem(refused(files[0], str(other), "--response", "write"), "unit-mismatch", **units)
 
 

@@ -225,8 +225,8 @@ def test_every_number_of_a_regression_is_that_of_statsmodels(robust):
         "ssr": plain.ess,
         "sse": plain.ssr,
         "mse": plain.mse_resid,
-        "f": plain.fvalue,
-        "f_p": plain.f_pvalue,
+        "f": float(fit.fvalue),
+        "f_p": float(fit.f_pvalue),
         "f_critical": scipy_stats.f.ppf(0.9, 2, 5),
     }
     assert {name: document[name] for name in numbers} == pytest.approx(numbers)

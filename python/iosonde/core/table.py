@@ -15,12 +15,31 @@ from typing import TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.units import parse_typed_sizes
 
 Cell = float | int | str | None
 _BYTES = ("bytes", "B")
+# Words in the name of a column whose levels ``1g`` and ``10g`` are speeds of a link.
+_LINK_WORDS = frozenset(
+    (
+        "net",
+        "network",
+        "nic",
+        "link",
+        "uplink",
+        "ethernet",
+        "eth",
+        "lan",
+        "fabric",
+        "interconnect",
+        "switch",
+        "port",
+        "speed",
+    )
+)
 _OF_RUN = ("run", "operation", "metric")
 _THOUSAND = 3  # digits after a comma that may separate thousands
 _LARGEST = 1e140  # sums of a million squares stay finite
@@ -64,7 +83,7 @@ class Column:
 
     @cached_property
     def level_unit(self) -> str:
-        """Unit of its levels: its own, or bytes if all of them were written as sizes."""
+        """Unit of its levels: its own, or bytes if all of them were written as sizes; a link of 10g is none."""
         if self.unit in _BYTES:
             return "bytes"
         if self.unit or self.numeric:
@@ -72,7 +91,10 @@ class Column:
         first = next((value for value in self.values if value is not None), None)
         if first is None or (parse_typed_sizes([first]) is None and not first.isdigit()):
             return ""  # as of most columns: their levels need not be computed
-        return "bytes" if parse_typed_sizes(self.levels) else ""
+        is_speed = _LINK_WORDS.intersection(split_column_name(self.label or self.name)) and not any(
+            str(level).lower().endswith("b") for level in self.levels
+        )
+        return "bytes" if not is_speed and parse_typed_sizes(self.levels) else ""
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
         """Return (level number of each row, levels). Numbers and sizes (``64k``, ``1MiB``) are ascending, other text is
@@ -348,6 +370,17 @@ def is_number(text: object) -> bool:
         return bool(np.isfinite(float(str(text)))) and "_" not in str(text)
     except ValueError:
         return False
+
+
+def convert_sizes(column: Column) -> Column:
+    """Return a column of written sizes (``64k``) in bytes; any other one as it is."""
+    levels = [level for level in column.codes()[1] if level is not None]
+    sizes = None if column.numeric else parse_typed_sizes(levels)
+    if sizes is None:
+        return column
+    size_by_level: dict[Cell, float | None] = {None: None, **dict(zip(levels, sizes, strict=True))}
+    cells = [size_by_level[value] for value in column.values]
+    return replace(build_column(column.name, cells, column.label, "bytes"), role=column.role)
 
 
 def _sort_levels(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:

@@ -5,6 +5,7 @@ from iosonde.core.table import Table
 
 from .content import JSON_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
 from .number_texts import convert_number_texts
+from .similar_levels import warn_similar_levels
 
 _SPREADSHEETS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # .xlsx, .ods; .xls
 
@@ -13,7 +14,7 @@ def read_table(name: str) -> Table:
     """Read the table in a file, by its first bytes and its suffix; ``-`` is standard input, ``runs.xlsx#Sheet 2`` one
     sheet. Raises InputError, DataError."""
     path, sheet = split_sheet(name)
-    return convert_number_texts(_parse(read_content(path), path, sheet))
+    return warn_similar_levels(convert_number_texts(_parse(read_content(path), path, sheet)))
 
 
 def _parse(content: bytes, path: str, sheet: str) -> Table:

@@ -12,9 +12,8 @@ from iosonde.core.errors import DataError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_assignments, format_level
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.table import Cell, Column, Table, build_column, convert_sizes
 from iosonde.core.types import FactorValue
-from iosonde.core.units import parse_typed_sizes
 from iosonde.core.verdict import VerdictState
 from iosonde.core.vocabulary.defaults import list_default_settings
 from iosonde.core.words import join_names
@@ -211,16 +210,7 @@ def _unify_sizes(parts: Sequence[Column | None]) -> list[Column | None]:
     """Return the columns with written sizes (``64k``) in bytes, if one of them has numbers."""
     if not any(part is not None and part.numeric for part in parts):
         return list(parts)
-    return [part if part is None or part.numeric else _sizes_to_bytes(part) for part in parts]
-
-
-def _sizes_to_bytes(column: Column) -> Column:
-    levels = [level for level in column.codes()[1] if level is not None]
-    sizes = parse_typed_sizes(levels)
-    if sizes is None:
-        return column
-    size_by_level: dict[Cell, Any] = {None: None, **dict(zip(levels, sizes, strict=True))}
-    return build_column(column.name, [size_by_level[value] for value in column.values], column.label, "bytes")
+    return [part if part is None or part.numeric else convert_sizes(part) for part in parts]
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:

@@ -1,8 +1,8 @@
 """``--on 'replicas, fs, replicas:fs, log2(record)'`` → the columns of a design matrix, with a name for each.
 
 A term is a column, a transformed column, ``C(column)`` (categorical, even for numbers), or several of these joined by
-``:`` (their interaction); ``a*b`` is ``a, b, a:b``. A text column is always categorical: treatment coding against the first level. A column whose
-name looks like a term is the column.
+``:`` (their interaction); ``a*b`` is ``a, b, a:b``. A text column is always categorical: treatment coding against the
+first level. A column whose name looks like a term is the column.
 """
 
 import re
