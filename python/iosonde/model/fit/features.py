@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table, is_number, tidy_number
@@ -274,9 +273,9 @@ def list_factors_outside_range(features: Sequence[Feature], row: Array) -> list[
             "out-of-range",
             "{factor}={level} is outside {low} to {high}",
             factor=feature.name,
-            level=format_level(tidy_number(float(value)), feature.unit),
-            low=format_level(tidy_number(feature.low), feature.unit),
-            high=format_level(tidy_number(feature.high), feature.unit),
+            level=tidy_number(float(value)),
+            low=tidy_number(feature.low),
+            high=tidy_number(feature.high),
         )
         for feature, value in zip(features, row, strict=True)
         if feature.numeric and not feature.low <= value <= feature.high
