@@ -612,7 +612,7 @@ def test_between_tried_numbers_the_interval_joins_those_of_both_sides():
     made = predict_setting(model, {"fs": "nfs", "a": 3}, 0.95)
     assert (made.value.low, made.value.high, made.value.value) == pytest.approx((30 - half, 60 + half, 50))
     assert made.between and made.to_json()["interval_of"] == "neighbours" and made.value.n == 99
-    assert with_code(made.value.warnings, "interval-of-neighbours").values["levels"] == "a 2 B and 4 B"
+    assert with_code(made.value.warnings, "interval-of-neighbours").values["levels"] == "a 2 and 4"
     other_side = predict_setting(replace(model, calibration=None), {"fs": "nfs", "a": 6}, 0.95)
     assert other_side.value.low is None and not other_side.between, "8 has no interval of its own"
 

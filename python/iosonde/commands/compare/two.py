@@ -208,7 +208,7 @@ def _match_response(
     if both[0].within_run != both[1].within_run:  # iterations are no trials
         both = (_average_iterations(both[0]), _average_iterations(both[1]))
     table = stack_tables([response.rows for response in both], names)
-    blocks, lines = _list_held(replace(first, rows=table), columns, sides)
+    blocks, lines = _list_controls(replace(first, rows=table), columns, sides)
     present = [name for name in columns if name in table.columns and name not in (first.title, *blocks, *lines)]
     settings = [] if is_joint else [table.column(name).name for name in sides.by] or present
     adjust = (
@@ -218,7 +218,7 @@ def _match_response(
         if sides.pair
         else (*(name for name in present if name not in settings), *blocks)
     )
-    whole = replace(
+    part = replace(
         build_part(first, get_response_labels(first, several), tuple(adjust)),
         rows=table,
         within_run=all(response.within_run for response in both),
@@ -226,10 +226,10 @@ def _match_response(
         settings=tuple(present),
         lines=lines,
     ).with_row_summaries(replace(first, rows=table), (DATA, *settings, *adjust), is_paired=bool(sides.pair))
-    return whole.split(settings)
+    return part.split(settings)
 
 
-def _list_held(response: Response, columns: Sequence[str], sides: Sides) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _list_controls(response: Response, columns: Sequence[str], sides: Sides) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the blocks, as days, and the numbers that a comparison of two tables holds besides its settings: those
     that the user calls so, and days of both sides; with ``--adjust`` only numbers among its columns."""
     rows = response.rows
@@ -238,9 +238,9 @@ def _list_held(response: Response, columns: Sequence[str], sides: Sides) -> tupl
     settings = [name for name in columns if name in rows.columns and name != response.title]
     stated = [name for name in list_stated_covariates(rows) if name not in (*sides.by, response.title)]
     crossed = [name for name in list_crossed_blocks(response, DATA, settings) if name not in sides.by]
-    held = list(sides.adjust) if sides.adjust is not None else list(dict.fromkeys((*stated, *crossed)))
-    lines = list_lines(rows, held, DATA)
-    return tuple(name for name in held if name not in lines), lines
+    names = list(sides.adjust) if sides.adjust is not None else list(dict.fromkeys((*stated, *crossed)))
+    lines = list_lines(rows, names, DATA)
+    return tuple(name for name in names if name not in lines), lines
 
 
 def _average_iterations(response: Response) -> Response:

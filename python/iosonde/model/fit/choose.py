@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 
 from ..families import complete_options, get_max_settings, import_family, loglog, warn_about_few_rows
-from .calibration import calibrate
+from .calibration import Calibration, calibrate
 from .errors_of import RepeatNoise, compute_grouped_standard_error, estimate_grouped_mean, estimate_repeat_noise
 from .features import Examples
 from .fitted import Model, train_model
@@ -93,6 +93,31 @@ def build_standard_folds(together: Groups, n_folds: int | None, seed: int) -> li
     )
 
 
+def _calibrate(examples: Examples, judged: Judged, groups: Groups) -> Calibration:
+    return calibrate(examples.y[judged.rows], judged.predicted, groups.independent[judged.rows])
+
+
+def _collect_errors(
+    judged: Judged, apart: Judged | None, baseline: Judged, noise: RepeatNoise | None
+) -> dict[str, Any]:
+    return {
+        **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+        "between_levels": None if apart is None else apart.mae.value,
+        "mean_model": baseline.mae.value,
+        "noise": noise.mae if noise else None,
+    }
+
+
+def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
+    reason = Message(
+        "too-many-settings",
+        "{settings:,} settings are too many: its limit is {limit:,}",
+        settings=settings,
+        limit=limit,
+    )
+    return build_refused_candidate(candidate, reason, level)
+
+
 def choose_model(
     examples: Examples,
     candidates: Sequence[Candidate],
@@ -122,16 +147,7 @@ def choose_model(
     n_final = sum(fold.train.size for fold in inner_folds) + len(examples)
     work = _plan_fits(candidates, part_folds, folds, n_final, tell)
     tried = [
-        build_refused_candidate(
-            candidate,
-            Message(
-                "too-many-settings",
-                "{settings:,} settings are too many: its limit is {limit:,}",
-                settings=settings,
-                limit=most,
-            ),
-            level,
-        )
+        _refuse_settings(candidate, settings, most, level)
         if part is not examples and (most := get_max_settings(candidate.family)) and settings > most
         else _judge_candidates(part, [candidate], group, part_folds, level, seed, work)[0]
         for candidate in candidates
@@ -153,16 +169,9 @@ def choose_model(
     apart = None if apart is None or apart.refused else apart
     model = replace(
         train_model(examples, winner.family, complete_options(winner.family, winner.options), seed, level),
-        calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
-        between=None
-        if apart is None
-        else calibrate(part.y[apart.rows], apart.predicted, group.independent[apart.rows]),
-        errors={
-            **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
-            "between_levels": None if apart is None else apart.mae.value,
-            "mean_model": baseline.mae.value,
-            "noise": noise.mae if noise else None,
-        },
+        calibration=_calibrate(examples, judged, together),
+        between=_calibrate(part, apart, group) if apart else None,
+        errors=_collect_errors(judged, apart, baseline, noise),
         warnings=(*examples.warnings, *warn_about_few_rows(winner.family, len(examples))),
     )
     return Choice(

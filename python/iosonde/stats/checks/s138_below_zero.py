@@ -1,8 +1,8 @@
 """S138: rate or time below 0
 
 What it says
-    A table has a rate, a time or a latency below 0. No measurement can be: such
-    a number marks a trial that failed (-1), or is a difference.
+    A table has a rate, a time or a latency below 0. No measurement is: such a
+    number marks a trial that failed (-1), or is a difference.
 
 How we know
     The column's unit or name is that of a rate or a time, and most of its
