@@ -13,8 +13,8 @@ When it is wrong
     are left as they are.
 
 What to do
-    Leave the cell of a failed trial blank, repeat the trial, or call the column
-    a difference.
+    Leave the cell of a failed trial blank, repeat the trial, or call the
+    column a difference.
 """
 
 from iosonde.core.contradiction import BELOW_ZERO
