@@ -145,7 +145,7 @@ def _build_single_data_error(name: str, reason: str) -> DataError:
     return DataError(
         "not-tool-output",
         "{name}: {reason}",
-        "several DATA are outputs of tools; give a store or a table alone",
+        "leave it out: several DATA are outputs of tools, a store or a table stands alone",
         name=name,
         reason=reason,
     )
