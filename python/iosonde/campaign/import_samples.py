@@ -19,7 +19,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds
 from iosonde.core.words import format_count
 from iosonde.importers import Understood
-from iosonde.importers.samples import Sample, Samples, average, format_moment
+from iosonde.importers.samples import DeviceSample, Samples, average, format_moment
 from iosonde.store import Store
 from iosonde.store.added_loads import LoadsDocument
 
@@ -127,7 +127,7 @@ def _join_log(file: str, samples: Samples, spans: Sequence[_Span]) -> tuple[Join
     if not spans:
         return JoinedLog(file, samples.host, refusal=_NO_RUNS), {}
     shifted = _convert_spans(spans, samples)
-    by_device: dict[tuple[str, str], list[Sample]] = {}
+    by_device: dict[tuple[str, str], list[DeviceSample]] = {}
     for sample in sorted(samples.entries, key=lambda sample: sample.end_s):
         by_device.setdefault((sample.kind, sample.device), []).append(sample)
     loads: dict[str, list[DeviceLoad]] = {}
@@ -172,7 +172,9 @@ def _list_places(spans: Sequence[_Span], at: int) -> dict[str, tuple[float, floa
     }
 
 
-def _build_load(device: DeviceLoad, entries: Sequence[Sample], places: Mapping[str, tuple[float, float]]) -> DeviceLoad:
+def _build_load(
+    device: DeviceLoad, entries: Sequence[DeviceSample], places: Mapping[str, tuple[float, float]]
+) -> DeviceLoad:
     """Return the load with the means of the samples (in order of time) whose whole intervals lie in these places."""
     within = {name: _select(entries, *place) for name, place in places.items()}
     means = {name: average(some) for name, some in within.items()}
@@ -186,7 +188,7 @@ def _build_load(device: DeviceLoad, entries: Sequence[Sample], places: Mapping[s
     )
 
 
-def _select(entries: Sequence[Sample], begin_s: float, end_s: float) -> list[Sample]:
+def _select(entries: Sequence[DeviceSample], begin_s: float, end_s: float) -> list[DeviceSample]:
     first = bisect_left(entries, begin_s, key=lambda sample: sample.end_s)
     selected = []
     for sample in entries[first:]:
@@ -207,7 +209,7 @@ def _describe_zone(samples: Samples, spans: Sequence[_Span]) -> str:
         "assumed-zone",
         "times without a zone were taken for those of this machine ({zone}); TZ=Europe/Berlin before the command, or "
         "another zone, changes that",
-        zone=datetime.now().astimezone().strftime("UTC%z"),
+        zone=datetime.fromtimestamp(samples.begin_s).astimezone().strftime("UTC%z"),
     )
 
 

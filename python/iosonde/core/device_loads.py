@@ -82,13 +82,13 @@ def select_disks(loads: Iterable[DeviceLoad]) -> list[DeviceLoad]:
     for load in loads:
         if load.kind == DISK:
             by_host.setdefault(load.host, []).append(load)
-    return [load for disks in by_host.values() for load in _select_whole(disks)]
+    return [load for disks in by_host.values() for load in _select_undivided(disks)]
 
 
-def _select_whole(disks: Sequence[DeviceLoad]) -> Sequence[DeviceLoad]:
+def _select_undivided(disks: Sequence[DeviceLoad]) -> Sequence[DeviceLoad]:
     names = {load.device for load in disks}
-    whole = [load for load in disks if not _STACKED.match(load.device) and not _is_partition(load.device, names)]
-    return whole or disks
+    undivided = [load for load in disks if not _STACKED.match(load.device) and not _is_partition(load.device, names)]
+    return undivided or disks
 
 
 def _is_partition(name: str, others: set[str]) -> bool:

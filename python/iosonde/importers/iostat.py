@@ -23,7 +23,8 @@ from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed
 from .reading import get_json_object, list_objects
-from .samples import Moment, Sample, Samples, add_average_rows, parse_moment, read_values
+from .samples import DeviceSample, Samples
+from .sysstat import Moment, add_average_rows, parse_moment, read_values
 from .text import Text
 
 NAME = "iostat"
@@ -83,7 +84,7 @@ class Reports:
         end = self._now.seconds if self._now else 0.0
         seconds = end - self._before.seconds if self._before and self._now else 0.0
         if seconds >= 0:
-            self._samples.entries.append(Sample(end, seconds, kind, device, values, at))
+            self._samples.entries.append(DeviceSample(end, seconds, kind, device, values, at))
 
     def lacks(self, at: int, message: Message) -> None:
         """Note what is missing."""

@@ -21,10 +21,9 @@ from iosonde.core.message import Message
 from .iostat import build_unreadable_run, load_sysstat_json
 from .parsed import CERTAIN, Claim, Parsed
 from .reading import get_json_object, list_objects, number_from_json, parse_number
-from .samples import (
+from .samples import DeviceSample, Samples
+from .sysstat import (
     Moment,
-    Sample,
-    Samples,
     add_average_rows,
     choose_kind,
     parse_date,
@@ -140,7 +139,7 @@ class _Reader:
         row = dict(zip(self._columns, cells, strict=True))
         device = row.pop(_NAMES[self._kind][0])
         if clock.interval > 0 and (self._kind != CPU or device in _ALL_CPUS):
-            sample = Sample(clock.now, clock.interval, self._kind, device, read_values(row.items()), at)
+            sample = DeviceSample(clock.now, clock.interval, self._kind, device, read_values(row.items()), at)
             self._samples.entries.append(sample)
 
     def end_call(self) -> None:
@@ -199,7 +198,7 @@ def _add_sample(
         device = "all"
     values = read_values(row.items())
     if values and seconds > 0:
-        samples.entries.append(Sample(moment.seconds, seconds, kind, device, values, at))
+        samples.entries.append(DeviceSample(moment.seconds, seconds, kind, device, values, at))
 
 
 def _parse_json(text: Text) -> list[Parsed]:

@@ -74,7 +74,7 @@ class AddedFactors(SideDocument[AddedDocument]):
 
     def __init__(self, store: Path, disk: Disk) -> None:
         super().__init__(store, disk)
-        self._seen: object = ()
+        self._cached_state: object = ()
         self._levels: dict[str, dict[str, FactorValue]] = {}
 
     def build_empty(self) -> AddedDocument:
@@ -102,13 +102,13 @@ class AddedFactors(SideDocument[AddedDocument]):
     def _read_levels(self) -> dict[str, dict[str, FactorValue]]:
         """Return run → its added factors; none if the file is damaged, which ``Store.problems`` reports."""
         state = self.state
-        if state != self._seen:
+        if state != self._cached_state:
             levels: dict[str, dict[str, FactorValue]] = {}
             with contextlib.suppress(DataError):
                 for factor in self.read().factors:
                     for run, level in factor.levels.items():
                         levels.setdefault(run, {})[factor.name] = level
-            self._seen, self._levels = state, levels
+            self._cached_state, self._levels = state, levels
         return self._levels
 
 

@@ -55,7 +55,7 @@ class AddedLoads(SideDocument[LoadsDocument]):
 
     def __init__(self, store: Path, disk: Disk) -> None:
         super().__init__(store, disk)
-        self._seen: object = ()
+        self._cached_state: object = ()
         self._plain: dict[str, list[dict[str, Any]]] = {}
 
     def build_empty(self) -> LoadsDocument:
@@ -79,9 +79,9 @@ class AddedLoads(SideDocument[LoadsDocument]):
     def _read_plain(self) -> dict[str, list[dict[str, Any]]]:
         """Return run → its loads; none if the file is damaged, which ``Store.problems`` reports."""
         state = self.state
-        if state != self._seen:
+        if state != self._cached_state:
             self._plain = {}
             with contextlib.suppress(DataError):
                 self._plain = self.encode_content(self.read())["loads"]
-            self._seen = state
+            self._cached_state = state
         return self._plain

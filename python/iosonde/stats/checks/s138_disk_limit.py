@@ -33,7 +33,7 @@ from iosonde.core.units import format_percent, format_rate
 from iosonde.core.words import format_count
 
 from . import MAX_LISTED, Subject
-from .loads import list_disk_loads
+from .runs import list_disk_loads
 
 NEEDS_RUNS = True
 LIMIT = 0.95

@@ -17,8 +17,8 @@ When it is wrong
     within a run is not seen.
 
 What to do
-    Find it (iotop, pidstat -d, job_stats of Lustre), and measure again on quiet
-    disks. Else keep the order random and the repetitions many.
+    Find it (iotop, pidstat -d, job_stats of Lustre), and measure again on
+    quiet disks. Else keep the order random and the repetitions many.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_percent, format_rate
 
 from . import MAX_LISTED, Subject
-from .loads import list_disk_loads
+from .runs import list_disk_loads
 
 NEEDS_RUNS = True
 SHARE = 0.05

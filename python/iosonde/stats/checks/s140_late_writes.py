@@ -12,8 +12,8 @@ How we know
     the run. Reported from 5 % and 16 MiB on.
 
 When it is wrong
-    If something else wrote in that time: see S139. Data in the memory of a RAID
-    controller or of a disk is not seen.
+    If something else wrote in that time: see S139. Data in the memory of a
+    RAID controller or of a disk is not seen.
 
 What to do
     End the clock with fsync (IOR -e, fio end_fsync=1), or write more than the
@@ -29,7 +29,7 @@ from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_percent, format_size
 
 from . import MAX_LISTED, Subject
-from .loads import list_disk_loads
+from .runs import list_disk_loads
 
 NEEDS_RUNS = True
 SHARE = 0.05
