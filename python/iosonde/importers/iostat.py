@@ -22,7 +22,7 @@ from iosonde.core.device_loads import CPU, DISK
 from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed
-from .reading import get_json_object, list_objects
+from .reading import Lines, get_json_object, list_objects
 from .samples import DeviceSample, Samples
 from .sysstat import Moment, add_average_rows, parse_moment, read_values
 from .text import Text
@@ -33,7 +33,7 @@ HEADLINE = ("utilisation", "latency")
 _HEADER = re.compile(r"Linux (\S+) \(([^()]*)\) *\t(\S+) *\t_\w+_\t\(\d+ CPU\)")
 _DEVICES = re.compile(r"Device:? .*(?:%util|/s)|.* %util Device *$|.*kB_wrtn/s .* Device *$")
 _CPUS = "avg-cpu:"
-_JSON = '"disk_device":'
+_JSON, _JSON_TIME = '"disk_device":', '"timestamp":'
 _CUT_END = "]}]}}"
 UNTIMED = Message(
     "samples-without-time",
@@ -136,6 +136,8 @@ class _Reader:
             self._begin_table(at, line)
         elif self._columns and self._reports:
             self._read_row(at, line, self._reports)
+        elif self._reports:
+            self._reports.lacks(at, Message("damaged-lines", "an unknown line: a report may be lost here"))
 
     def _begin_table(self, at: int, line: str) -> None:
         self._columns = line.split()
@@ -169,18 +171,20 @@ class _Reader:
 
 def _parse_json(text: Text) -> list[Parsed]:
     document, is_cut = load_sysstat_json(text)
-    runs = []
+    lines, runs, at = Lines(text), list[Parsed](), 0
+    mark = _JSON_TIME if _JSON_TIME in text.content else _JSON
     for host in list_objects(get_json_object(document, "sysstat"), "hosts"):
         reports = Reports(str(host.get("nodename") or ""))
         for report in list_objects(host, "statistics"):
+            line, at = lines.locate_needle(mark, at + 1)
             reports.begin_report(parse_moment(str(report.get("timestamp", ""))))
             cpu = get_json_object(report, "avg-cpu")
-            reports.add(1, CPU, "all", read_values(cpu.items()))
+            reports.add(line, CPU, "all", read_values(cpu.items()))
             for disk in list_objects(report, "disk"):
                 name = str(disk.pop("disk_device", ""))
                 # A group (-g) has a blank before its name.
                 if not name.startswith(" "):
-                    reports.add(1, DISK, name, read_values(disk.items()))
+                    reports.add(line, DISK, name, read_values(disk.items()))
         runs.append(reports.build(1))
     if is_cut:
         for run in runs:

@@ -20,7 +20,7 @@ from iosonde.core.message import Message
 
 from .iostat import build_unreadable_run, load_sysstat_json
 from .parsed import CERTAIN, Claim, Parsed
-from .reading import get_json_object, list_objects, number_from_json, parse_number
+from .reading import Lines, get_json_object, list_objects, number_from_json, parse_number
 from .samples import DeviceSample, Samples
 from .sysstat import (
     Moment,
@@ -203,10 +203,11 @@ def _add_sample(
 
 def _parse_json(text: Text) -> list[Parsed]:
     document, is_cut = load_sysstat_json(text)
-    runs = []
+    lines, runs, at = Lines(text), list[Parsed](), 0
     for host in list_objects(get_json_object(document, "sysstat"), "hosts"):
         run, samples = Parsed(), Samples(str(host.get("nodename") or ""))
         for entry in list_objects(host, "statistics"):
+            line, at = lines.locate_needle('"timestamp":', at + 1)
             stamp = get_json_object(entry, "timestamp")
             # Older versions write "utc": 1 instead of a zone.
             zone = "UTC" if stamp.get("utc") == 1 else str(stamp.get("tz") or "")
@@ -222,7 +223,7 @@ def _parse_json(text: Text) -> list[Parsed]:
                 (NETWORK, devices),
             ):
                 for row in rows:
-                    _add_sample(samples, 1, kind, row, moment, seconds)
+                    _add_sample(samples, line, kind, row, moment, seconds)
         if is_cut:
             run.warn(text.last_line, Message("ended-early", "the JSON ends early: the last sample is left out"))
         if not samples.entries:
