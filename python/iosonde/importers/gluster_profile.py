@@ -31,7 +31,7 @@ from .text import Text
 NAME = "gluster-profile"
 HEADLINE = ("latency_share", "latency_mean", "bytes")
 
-_BRICK = re.compile(r" *Brick: (\S.*?) *$")
+_BRICK = re.compile(r"(?:.{0,80}\W)?Brick: +(\S.*?) *$")
 _PART = re.compile(r" *(Cumulative|Interval \d+) Stats:?")
 _TIME = r" +(\d[\d.]{0,20}) ?([mnu]?s)"
 _FOP = re.compile(rf" *(\d[\d.]{{0,10}}){_TIME}{_TIME}{_TIME} +(\d{{1,18}}) +([A-Za-z_]\w*) *$")
