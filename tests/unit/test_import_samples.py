@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from datetime import datetime
 
@@ -159,6 +160,21 @@ def test_a_merge_and_a_redacted_copy_have_the_loads_and_damage_is_found(tmp_path
     assert not Store.open(tmp_path / "s").runs()[0]["facts"].get("device_loads")
     with pytest.raises(DataError):
         import_texts(tmp_path, iostat_log=log)
+
+
+@pytest.mark.parametrize("has_start", [True, False])
+def test_fio_prints_its_end(tmp_path, has_start):
+    """Of UTC, as the log is here: 10:01 to 10:02."""
+    end_ms = 1000 * datetime.fromisoformat("2023-05-03T10:02:00+00:00").timestamp()
+    write = {"io_bytes": 1 << 20, "bw_bytes": 1 << 20, "iops": 256.0, "runtime": 60_000, "total_ios": 256}
+    job = {"jobname": "a", "groupid": 0, "error": 0, "job options": {"rw": "write"}, "write": write}
+    jobs = [job | {"job_start": end_ms - 60_000}, job | {"groupid": 1, "job_start": end_ms - 30_000}]
+    document = {"fio version": "fio-3.38", "timestamp_ms": end_ms, "jobs": jobs if has_start else [job]}
+    utc_log = build_iostat(every("2023-05-03T10:00:00", 60, 5), load, form="%Y-%m-%dT%H:%M:%S+0000")
+    import_texts(tmp_path, fio_json=json.dumps(document), iostat_log=utc_log)
+    for run in Store.open(tmp_path / "s").runs():
+        disk = next(load for load in read_device_loads(run["facts"]) if load.device == "sdb")
+        assert disk.seconds["during"] == 60.0 and disk.during["utilisation"] == pytest.approx(0.99)
 
 
 # What is refused

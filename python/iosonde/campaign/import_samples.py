@@ -101,8 +101,9 @@ def _list_spans(runs: Sequence[StoredRun]) -> list[_Span]:
     """Return the times of the runs that have a start and a duration, in order; those of one file at once."""
     runs_by_time: dict[tuple[float, float, bool], list[str]] = {}
     for run in runs:
-        if run.started_at and run.seconds > 0 and (start := _parse_start(run.started_at)):
-            runs_by_time.setdefault((start[0], start[0] + run.seconds, start[1]), []).append(run.id)
+        started_at, seconds = run.span
+        if seconds > 0 and (start := _parse_start(started_at)):
+            runs_by_time.setdefault((start[0], start[0] + seconds, start[1]), []).append(run.id)
     return [_Span(*time, tuple(ids)) for time, ids in sorted(runs_by_time.items())]
 
 

@@ -87,7 +87,7 @@ class Parsed:
     ``last_entry_s`` is the time of a log's last line after its begin. ``has_complete_last_line``: the last line has no
     end, but all decimals that the tool prints, so that it is not cut. ``tool`` is the importer's name, ``headline``
     the kinds of metric that it shows first; ``registry`` sets both. ``samples``: those of a system's counters over
-    time, whose means are the rows.
+    time, whose means are the rows. ``span``: start and duration in s where ``started_at`` is the time of the print.
     """
 
     version: str = ""
@@ -113,6 +113,7 @@ class Parsed:
     tool: str = ""
     headline: tuple[str, ...] = ()
     samples: Samples | None = None
+    span: tuple[str, float] | None = None
 
     def warn(self, line: int, sentence: str) -> None:
         """Note a warning for readers of the numbers; the same sentence only once."""
