@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import darshan_sample as sample
 import pytest
@@ -15,6 +16,8 @@ from iosonde.commands.diagnose.for_page import build_part
 from iosonde.commands.diagnose.section import build_section
 from iosonde.data.source import open_data
 from messages import assert_problem
+
+FIXTURE = Path(__file__).parents[1] / "golden" / "fixtures" / "darshan" / "sample-files.txt"
 
 
 @pytest.fixture
@@ -175,6 +178,8 @@ def test_the_page_has_a_section_on_counters(tmp_path):
     counts = {row["y"]: row["x"] for row in sizes["layer"][0]["data"]["values"]}
     assert counts == {"≤ 10 KiB": 2000, "≤ 4 MiB": 100}
     assert {row["y"] for row in times["layer"][0]["data"]["values"]} == {"read", "write", "metadata"}
+    bare = build_section(build_part(open_data(FIXTURE), 0.95))
+    assert len(bare.figure.spec["hconcat"]) == 1, "no histogram of sizes was counted"
     assert "What the counters of accesses say" in read_page(path, tmp_path)
 
 
