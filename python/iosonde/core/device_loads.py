@@ -15,6 +15,7 @@ from .types import Observation
 
 DEVICE_LOADS = "device_loads"  # in the facts of a run
 DISKS = "disks"  # the operation of a run's rows about them
+CLOCK_S = 1.0  # other tools print whole seconds: a sample may begin or end that much later than it says
 DISK, CPU, NETWORK = "disk", "cpu", "network"
 # Values of samples and their means. Latencies are over requests; ``queue`` are requests in flight.
 UNITS: Mapping[str, str] = {

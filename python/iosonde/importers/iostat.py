@@ -103,7 +103,8 @@ class Reports:
                 at,
                 Message(
                     "no-interval",
-                    "only the report about the time since the boot: 'iostat -x -t N' reports about intervals",
+                    "a single report, which is about the time since the boot unless '-y' was used: 'iostat -x -t N' "
+                    "reports about intervals",
                 ),
             )
         elif samples.untimed:

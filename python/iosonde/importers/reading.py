@@ -121,10 +121,12 @@ def date_output_to_iso(text: str) -> str:
 
 
 def count_seconds_between(begin: str, end: str) -> float:
-    """Return the seconds between two times in ISO 8601; 0 if one is missing, or they are in the wrong order."""
-    if not begin or not end:
+    """Return the seconds between two times in ISO 8601; 0 if one is missing or damaged, or they are in the wrong
+    order."""
+    try:
+        return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
+    except (TypeError, ValueError):  # with and without a zone; no time
         return 0.0
-    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
 
 
 def set_durations(runs: Sequence[Parsed], ended_at: str) -> None:

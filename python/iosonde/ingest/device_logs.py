@@ -1,11 +1,11 @@
 """Logs of iostat and sar beside the runs of their time: which samples belong to which run of a store.
 
-A sample belongs to a run if its whole interval lies within the run's start and end. The time before and after it, up
-to the next run, is kept too: what disks do then is no work of the run, except for ``FLUSH_S``, in which a kernel still
-writes what lies in its memory.
+A sample belongs to a run if its whole interval lies within the run's start and end, by their printed times. The time
+before and after it, up to the next run, is kept too: what disks do then is no work of the run, except for ``FLUSH_S``,
+in which a kernel still writes what lies in its memory.
 """
 
-from bisect import bisect_left
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Any
 
-from iosonde.core.device_loads import DeviceLoad
+from iosonde.core.device_loads import CLOCK_S, DeviceLoad
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds
@@ -23,7 +23,6 @@ from iosonde.importers.samples import DeviceSample, Samples, average, format_mom
 from iosonde.store import Store
 from iosonde.store.added_loads import LoadsDocument
 
-CLOCK_S = 1.0  # the resolution of the clocks in other tools' outputs
 AROUND_S = 120.0  # before and after a run
 _SHIFT_S = 1800.0  # zones differ by multiples of it
 _MAX_SHIFTS = 28
@@ -32,7 +31,8 @@ FLUSH_S = 35.0  # Linux writes what is older than 30 s, and looks every 5 s
 
 @dataclass(frozen=True)
 class JoinedLog:
-    """A log and the runs of its time: ``runs`` are their ids, ``changed`` counts those whose loads are new.
+    """A log and the runs of its time: ``runs`` are their ids, ``changed`` counts those whose loads are new, ``n_short``
+    the runs of its time that are too short for a whole interval, which is ``interval_s`` or longer.
 
     ``devices``: kind → number of devices. ``zone``: what was assumed about its clock, '' if nothing was. ``refusal``:
     why no run has samples of it, '' if one has."""
@@ -44,6 +44,8 @@ class JoinedLog:
     devices: Mapping[str, int] = field(default_factory=dict)
     zone: str = ""
     refusal: str = ""
+    n_short: int = 0
+    interval_s: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the form of ``iosonde import --json``."""
@@ -52,6 +54,7 @@ class JoinedLog:
             "host": self.host,
             "runs": list(self.runs),
             "changed": self.changed,
+            "too_short": self.n_short,
             "devices": dict(self.devices),
             "zone": self.zone,
         }
@@ -141,8 +144,22 @@ def _join_log(file: str, samples: Samples, spans: Sequence[_Span]) -> tuple[Join
                     loads.setdefault(run, []).append(load)
     if not loads:
         return JoinedLog(file, samples.host, refusal=_explain_no_overlap(samples, shifted)), {}
-    devices = Counter(kind for kind, _ in by_device)
-    return JoinedLog(file, samples.host, tuple(loads), 0, devices, _describe_zone(samples, spans)), loads
+    within = (span for span in shifted if samples.begin_s <= span.begin_s and span.end_s <= samples.end_s)
+    joined = JoinedLog(
+        file,
+        samples.host,
+        tuple(loads),
+        devices=Counter(kind for kind, _ in by_device),
+        zone=_describe_zone(samples, spans),
+        n_short=sum(run not in loads for span in within for run in span.runs),
+        interval_s=_find_interval(samples),
+    )
+    return joined, loads
+
+
+def _find_interval(samples: Samples) -> float:
+    """Return the shortest interval, in s."""
+    return min(sample.seconds for sample in samples.entries)
 
 
 def _convert_spans(spans: Sequence[_Span], samples: Samples) -> list[_Span]:
@@ -166,8 +183,8 @@ def _list_places(spans: Sequence[_Span], at: int) -> dict[str, tuple[float, floa
     earliest = max((other.end_s + FLUSH_S for other in spans[:at]), default=0.0)
     latest = min((other.begin_s for other in spans[at + 1 :]), default=span.end_s + AROUND_S)
     return {
-        "during": (span.begin_s - CLOCK_S, span.end_s + CLOCK_S),
-        "before": (max(earliest, span.begin_s - AROUND_S), span.begin_s),
+        "during": (span.begin_s, span.end_s),
+        "before": (max(earliest, span.begin_s - AROUND_S), span.begin_s - CLOCK_S),
         "flush": (span.end_s, min(latest, span.end_s + FLUSH_S)),
         "after": (span.end_s + FLUSH_S, min(latest, span.end_s + AROUND_S)),
     }
@@ -190,7 +207,7 @@ def _build_load(
 
 
 def _select(entries: Sequence[DeviceSample], begin_s: float, end_s: float) -> list[DeviceSample]:
-    first = bisect_left(entries, begin_s, key=lambda sample: sample.end_s)
+    first = bisect(entries, begin_s, key=lambda sample: sample.end_s)
     selected = []
     for sample in entries[first:]:
         if sample.end_s > end_s:
@@ -234,7 +251,7 @@ def _explain_no_overlap(samples: Samples, spans: Sequence[_Span]) -> Message:
         "start": format_moment(nearest.begin_s),
         "others": others,
     }
-    interval = min(sample.seconds for sample in samples.entries)
+    interval = _find_interval(samples)
     if begin <= nearest.begin_s and nearest.end_s <= end and nearest.end_s - nearest.begin_s < 2 * interval:
         return Message(
             "interval-too-long",

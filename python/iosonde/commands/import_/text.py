@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from iosonde.core.device_loads import CPU, NETWORK
 from iosonde.core.message import spell
+from iosonde.core.units import format_seconds
 from iosonde.core.words import format_count, join_names
 from iosonde.ingest.device_logs import JoinedLog
 from iosonde.ingest.import_files import FileOutcome, Imported
@@ -82,8 +83,12 @@ def _format_logs(logs: Sequence[JoinedLog]) -> Iterator[str]:
         known = "" if log.changed == len(log.runs) else f" ({len(log.runs) - log.changed} had them before)"
         host = f" of {log.host}" if log.host else ""
         yield from wrapped(f"{PurePath(log.file).name}: {devices}{host} in the time of {runs}{known}", "  ")
-        if log.zone:
-            yield from wrapped(log.zone, "    ", "  ")
+        if log.n_short:
+            interval = format_seconds(log.interval_s)
+            short = f"{format_count(log.n_short, 'run')} of its time: no sample of {interval} lies within"
+            yield from wrapped(short, "    ", "  ")
+    for zone in dict.fromkeys(log.zone for log in logs if log.zone):
+        yield from wrapped(f"logs: {zone}", "  ")
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 from iosonde.core.device_loads import CPU, DISK, DeviceLoad, read_device_loads
 from iosonde.core.message import spell
 from iosonde.core.units import format_percent, format_rate
+from iosonde.core.words import format_count
 from iosonde.layout.text import WIDTH, table, wrapped
 
 _MAX_DEVICES = 20
@@ -22,11 +23,12 @@ _UNITS = {"latency": "s", **dict.fromkeys(("read", "write", "received", "sent"),
 
 def format_loads(facts: Mapping[str, Any]) -> Iterator[str]:
     """Yield the loads in the facts of a run, the busiest device first; nothing without any."""
-    loads = sorted(read_device_loads(facts), key=lambda load: -load.during.get("utilisation", 0.0))
-    if not loads:
+    sampled = sorted(read_device_loads(facts), key=lambda load: -load.during.get("utilisation", 0.0))
+    if not sampled:
         return
+    loads = [load for load in sampled if any(load.during.values())]
     yield ""
-    files = ", ".join(dict.fromkeys(load.file for load in loads))
+    files = ", ".join(dict.fromkeys(load.file for load in sampled))
     yield from wrapped(f"devices in the time of the run, by {files}; before, after: busy without a run", "  ", "  ")
     for kind, columns in ((DISK, _DISK_COLUMNS), ("network", _INTERFACE_COLUMNS)):
         yield from _format_table(kind, columns, [load for load in loads if load.kind == kind])
@@ -34,6 +36,8 @@ def format_loads(facts: Mapping[str, Any]) -> Iterator[str]:
         if load.kind == CPU:
             shares = ", ".join(f"{name} {format_percent(share)}" for name, share in load.during.items())
             yield from wrapped(f"CPUs of {load.host}: {shares}" if load.host else f"CPUs: {shares}", "    ", "  ")
+    if n_idle := len(sampled) - len(loads):
+        yield f"  and {format_count(n_idle, 'idle device')} ({spell.json})"
 
 
 def _format_table(kind: str, columns: Mapping[str, str], loads: Sequence[DeviceLoad]) -> Iterator[str]:

@@ -53,7 +53,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         Severity.INFO,
         Message(
             "busy-disk",
-            "{disk} was busy {share} of the time{details}, in {n} of {runs}; {n_busy} of {disks} {were} so busy",
+            "disk {disk} was busy {share} of the time{details}, in {n} of {runs}; {n_busy} of {disks} {were} so busy",
             disk=name,
             share=format_percent(worst.during["utilisation"]),
             details=_describe_queue(worst),

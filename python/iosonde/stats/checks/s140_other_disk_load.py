@@ -1,7 +1,7 @@
 """S140: other load on the disks
 
 What it says
-    A disk was busy before or after a run, when no run was active: something
+    A disk was busy before and after a run, when no run was active: something
     else uses it. It probably did so during the run, too, and the run had only
     what was left of the disk. This is for disks what S107 is for CPUs.
 
@@ -9,12 +9,13 @@ How we know
     From a log of iostat or sar that was imported beside the runs: the samples
     of up to two minutes before and after each run, without those of other
     runs. The first 35 s after a run are left out, as a kernel still writes
-    data of the run then (S141). More than 5 % of the time is reported.
+    data of the run then (S141). More than 5 % of the time on both sides is a
+    warning. If only one side was sampled, it is a note.
 
 When it is wrong
-    A run that is not in the store, the preparation of the next run, or a
-    repair of the file system may be that other load. What begins and ends
-    within a run is not seen.
+    A run that is not in the store, files that are created before a run and
+    removed after it, or a repair of the file system may be that other load.
+    What begins and ends within a run is not seen.
 
 What to do
     Find it (iotop, pidstat -d, job_stats of Lustre), and measure again on
@@ -22,7 +23,9 @@ What to do
 """
 
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from iosonde.core.device_loads import DeviceLoad
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import format_percent, format_rate
@@ -34,41 +37,59 @@ NEEDS_RUNS = True
 SHARE = 0.05
 
 
+class _OtherLoad(NamedTuple):
+    """A disk outside of a run: ``is_confirmed`` before and after it, else on the only side that was sampled."""
+
+    is_confirmed: bool
+    share: float
+    place: str
+    run: str
+    disk: str
+    values: Mapping[str, float]
+
+
 def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding about the busiest disk outside of runs, with all others in the evidence."""
-    others = [
-        (run.id, load.name, place, values)
-        for run, load in list_disk_loads(subject.runs)
-        for place, values in (("before", load.before), ("after", load.after))
-        if values.get("utilisation", 0.0) > SHARE
-    ]
+    disks = list_disk_loads(subject.runs)
+    others = [other for run, load in disks if (other := _find_other_load(run.id, load)) and other.share > SHARE]
     if not others:
         return
-    run, disk, place, values = max(others, key=lambda entry: entry[3]["utilisation"])
-    n_sampled = len({run.id for run, _ in list_disk_loads(subject.runs)})
+    worst = max(others, key=lambda other: (other.is_confirmed, other.share))
     yield Finding(
         "S140",
-        Severity.WARNING,
+        Severity.WARNING if worst.is_confirmed else Severity.INFO,
         Message(
             "other-disk-load",
-            "{disk} was busy up to {share} of the time {place} run {run}{rates}, when no run was active "
+            "disk {disk} was busy at least {share} of the time {place} run {run}{rates}, when no run was active "
             "({n} of {n_runs} runs)",
-            disk=disk,
-            share=format_percent(values["utilisation"]),
-            place=place,
-            run=run,
-            rates=_describe_rates(values),
-            n=len({entry[0] for entry in others}),
-            n_runs=n_sampled,
+            disk=worst.disk,
+            share=format_percent(worst.share),
+            place=worst.place,
+            run=worst.run,
+            rates=_describe_rates(worst.values),
+            n=len({other.run for other in others}),
+            n_runs=len({run.id for run, _ in disks}),
         ),
         {
-            "share": values["utilisation"],
-            "disk": disk,
-            "runs": list(dict.fromkeys(entry[0] for entry in others))[:MAX_LISTED],
-            "disks": list(dict.fromkeys(entry[1] for entry in others))[:MAX_LISTED],
+            "share": worst.share,
+            "disk": worst.disk,
+            "runs": list(dict.fromkeys(other.run for other in others))[:MAX_LISTED],
+            "disks": list(dict.fromkeys(other.disk for other in others))[:MAX_LISTED],
         },
         "find the other load and measure on quiet disks, or keep the order random and the repetitions many",
     )
+
+
+def _find_other_load(run: str, load: DeviceLoad) -> _OtherLoad | None:
+    """Return the quieter one of the sampled times before and after a run, None if neither was sampled."""
+    sides = {"before": load.before, "after": load.after}
+    sampled = {place: values for place, values in sides.items() if "utilisation" in values}
+    if not sampled:
+        return None
+    place = min(sampled, key=lambda place: sampled[place]["utilisation"])
+    is_confirmed = len(sampled) == len(sides)
+    words = "before and after" if is_confirmed else place
+    return _OtherLoad(is_confirmed, sampled[place]["utilisation"], words, run, load.name, sampled[place])
 
 
 def _describe_rates(values: Mapping[str, float]) -> str:

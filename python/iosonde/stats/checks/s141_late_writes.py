@@ -8,8 +8,9 @@ What it says
 How we know
     From a log of iostat or sar that was imported beside the run: bytes that
     the disks wrote in the 35 s after its end, less what they wrote before the
-    run in as long a time, as a share of these and of the bytes written during
-    the run. Reported from 5 % and 16 MiB on.
+    run in as long a time and what they write in 1 s of the run (clocks print
+    whole seconds), as a share of these and of the bytes written during the
+    run. Reported from 5 % and 16 MiB on.
 
 When it is wrong
     If something else wrote in that time: see S140. Data in the memory of a
@@ -22,7 +23,7 @@ What to do
 
 from collections.abc import Iterator
 
-from iosonde.core.device_loads import DeviceLoad
+from iosonde.core.device_loads import CLOCK_S, DeviceLoad
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
@@ -68,7 +69,9 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _count_late_bytes(loads: list[DeviceLoad]) -> float:
-    """Return the bytes written after a run, less those of as long a time before it."""
+    """Return the bytes written after a run, less those of as long a time before it, and of the second in which the run
+    may really have ended."""
     after = sum(load.count_bytes_written("flush") for load in loads)
     usual = sum(load.before.get("write_bandwidth", 0.0) * load.seconds.get("flush", 0.0) for load in loads)
-    return max(0.0, after - usual)
+    own = sum(load.during.get("write_bandwidth", 0.0) * CLOCK_S for load in loads if load.seconds.get("flush"))
+    return max(0.0, after - usual - own)
