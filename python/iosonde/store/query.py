@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,6 +103,28 @@ def read_results_table(
         return table
     cells = {name: table[name].to_pylist() for name, _, _ in where}
     return table.take(arrays.int64(find_matching_rows(cells, where)))
+
+
+@dataclass(frozen=True)
+class RankLoad:
+    """Values of the ``ranks`` of one operation and metric: the largest, and the mean."""
+
+    operation: str
+    metric: str
+    ranks: int
+    largest: float
+    mean: float
+
+
+def group_rank_loads(rows: pa.Table, metrics: Sequence[str]) -> list[RankLoad]:
+    """Return the load of the single ranks in the results of one run, for each of a tool's iterations."""
+    import pyarrow.compute as pc
+
+    singles = rows.filter(pc.and_(pc.is_valid(rows["rank"]), pc.is_in(rows["metric"], arrays.string(metrics))))
+    by = singles.group_by(["operation", "metric", "repetition"], use_threads=False)
+    groups = by.aggregate([("value", "count"), ("value", "max"), ("value", "mean")]).to_pylist()
+    numbers = ("value_count", "value_max", "value_mean")
+    return [RankLoad(row["operation"], row["metric"], *(row[name] for name in numbers)) for row in groups]
 
 
 def _drop_single_ranks(part: pa.Table) -> pa.Table:

@@ -299,6 +299,14 @@ class Store:
             [item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks
         )
 
+    def rank_loads(self, run_ids: Iterable[str], metrics: Sequence[str]) -> Iterator[tuple[str, query.RankLoad]]:
+        """Yield (run, load) for each operation and metric of single ranks, and each of a tool's iterations. A table of
+        all ranks of an archive would have too many rows for memory. Damaged runs are left out."""
+        for directory, document in map(self._find_run, run_ids):
+            if self._is_intact(directory, document):
+                rows = tables.read_results(io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS)))
+                yield from ((document["id"], load) for load in query.group_rank_loads(rows, metrics))
+
     def raw_file(self, run_id: str, name: str) -> bytes | None:
         """Return the content of a raw file of a run, None if it has no such file. Raises InputError, DataError."""
         directory, document = self._find_run(run_id)
