@@ -92,9 +92,9 @@ def find_path_factors(
             alias = column.alias if column.alias == other.alias else ""
             accepted[column.part] = _Column(column.part, {**other.levels, **column.levels}, alias)
         for entry in entries:
-            known = repetitions.get(entry.part, entry)
-            rule = UNIQUE if UNIQUE in (entry.rule, known.rule) else NUMBERED
-            levels = tuple(sorted({*known.levels, *entry.levels}))
+            earlier = repetitions.get(entry.part, entry)
+            rule = UNIQUE if UNIQUE in (entry.rule, earlier.rule) else NUMBERED
+            levels = tuple(sorted({*earlier.levels, *entry.levels}))
             repetitions[entry.part] = PathRepetitions(entry.part, levels, rule)
     return _name_factors(list(accepted.values()), set(taken)), list(repetitions.values())
 
