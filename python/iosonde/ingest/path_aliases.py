@@ -22,10 +22,10 @@ def find_aliased_setting(levels: Sequence[str], settings: Sequence[Settings]) ->
     varying = [name for name in names if len({str(run[name]) for run in settings}) > 1]
     if any(_spells(level, name, run[name]) for level, run in zip(levels, settings, strict=True) for name in varying):
         return ""
-    return next((name for name in varying if _is_one_to_one(levels, [str(run[name]) for run in settings])), "")
+    return next((name for name in varying if _are_bijective(levels, [str(run[name]) for run in settings])), "")
 
 
-def _is_one_to_one(levels: Sequence[str], others: Sequence[str]) -> bool:
+def _are_bijective(levels: Sequence[str], others: Sequence[str]) -> bool:
     return len(set(levels)) == len(set(others)) == len(set(zip(levels, others, strict=True)))
 
 
