@@ -33,6 +33,8 @@ from .samples import (
 from .sides import Sides
 from .two import plan_two_sources
 
+_MOST_LEVELS = 20  # of a column that a hint names
+
 
 def plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> ComparisonPlan:
     """Return the pairs that the sides and the query name; without a source both sides are published. Raises InputError,
@@ -94,7 +96,7 @@ def _plan_columns(source: Source, query: ResponseQuery, sides: Sides) -> Compari
     """Take two columns of a wide table as A and B; with a published side, one column."""
     columns = tuple(sides.levels) or query.response
     if len(columns) + len(sides.published) < 2:
-        names = list_candidates(source, query, sides)
+        names = list_candidates(source, query, sides) or list_candidates(source, query, sides, _MOST_LEVELS)
         raise InputError(
             "missing-option",
             "{spell.group} is missing",
