@@ -26,6 +26,14 @@ TRIALS = (
     "replicate",
     "iteration",
     "iter",
+    "lauf",
+    "durchlauf",
+    "messung",
+    "wiederholung",
+    "versuch",
+    "essai",
+    "répétition",
+    "repetición",
 )
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
