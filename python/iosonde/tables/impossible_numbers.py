@@ -92,7 +92,7 @@ def _build_warning(table: Table, column: Column, mask: np.ndarray) -> Message:
     return Message(
         BELOW_ZERO,
         "{n} of {n_rows} values of {column} are below 0 ({place}: {value:g}), which no rate or time can be: they are"
-        " left out (S138)",
+        " left out",
         n=int(mask.sum()),
         n_rows=len(table),
         column=column.name,
