@@ -8,13 +8,8 @@ import numpy as np
 import pytest
 
 import history_sample
-from iosonde.commands.watch.answer import (
-    SeriesChange,
-    Watch,
-    _describe_largest,
-    _is_open,
-    watch,
-)
+from iosonde.commands.watch.answer import Watch, _describe_largest, watch
+from iosonde.commands.watch.change import SeriesChange, is_open
 from iosonde.commands.watch.compare import compare_sides
 from iosonde.commands.watch.series import WatchedSeries, determine_start
 from iosonde.core.contradiction import CONTRADICTIONS, Contradiction
@@ -123,7 +118,7 @@ def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_large
 
 
 @pytest.mark.parametrize(
-    ("better", "before", "after", "newest", "is_open"),
+    ("better", "before", "after", "newest", "still"),
     [
         (Better.HIGHER, 100, 90, [97.0, 97.0], True),
         (Better.HIGHER, 100, 90, [97.1, 97.1], False),
@@ -136,12 +131,12 @@ def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_large
     ],
 )
 def test_a_change_for_the_worse_is_open_while_the_newest_points_are_beyond_the_margin(
-    better: Better, before: float, after: float, newest: list[float], is_open: bool
+    better: Better, before: float, after: float, newest: list[float], still: bool
 ):
     change = change_of(before, after, better)
     series = replace(change.series, values=np.array([before] * 5 + newest))
-    assert _is_open(series, change.levels, 5, Search(share=0.03, newest=3)) is is_open
-    assert _is_open(series, change.levels, 2, Search(share=0.03, newest=2)) is is_open, "the newest points alone"
+    assert is_open(series, change.levels, 5, Search(share=0.03, newest=3)) is still
+    assert is_open(series, change.levels, 2, Search(share=0.03, newest=2)) is still, "the newest points alone"
 
 
 def test_a_row_of_a_table_holds_the_levels_and_both_commits():

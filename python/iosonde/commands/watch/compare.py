@@ -7,7 +7,7 @@ from iosonde.core.table import Table, build_column
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
-from .answer import SeriesChange
+from .change import SeriesChange
 
 _SIDE, _BEFORE, _AFTER = "points", "before", "after"
 

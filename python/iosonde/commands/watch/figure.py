@@ -23,7 +23,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .answer import SeriesChange
+from .change import SeriesChange
 from .series import WatchedSeries
 
 _WORSE, _BETTER = ("change for the worse", VERMILION), ("change for the better", SERIES[2])

@@ -1,8 +1,9 @@
-"""``iosonde watch``: what changed over the history of a store, and is it a regression?"""
+"""``iosonde watch``: what changed over a history, and is it a regression?"""
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
@@ -13,6 +14,7 @@ from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
+    from iosonde.data.source import Source
     from iosonde.stats.changes.find import Search
 
     from .answer import Watch
@@ -22,10 +24,8 @@ if TYPE_CHECKING:
 class WatchOptions(DataOptions):
     """Options of ``iosonde watch``."""
 
-    data: Data = Data("STORE", "A store.", is_argument=True, is_required=True)
-    response: Names[NameList] = Names(
-        "Y,…", "Operations or metrics of the store.", (), default_text="what was measured"
-    )
+    data: Data = DataOptions.data
+    response: Names[NameList] = DataOptions.response
     _: KW_ONLY
     least: Share[float] = Share("SHARE", "The smallest change that counts.", "3%")
     min_segment: Integer[int] = Integer("N", "Points on either side of a change.", 5, least=3, most=1000)
@@ -33,6 +33,15 @@ class WatchOptions(DataOptions):
     since: Text[str | None] = Text("DATE|RUN|COMMIT", "Changes from here on are new.")
     false_alarms: Share[float] = Share("SHARE", "The most false alarms of all series and looks together.", "5%")
     looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
+
+    def open_history(self) -> Source:
+        """Open DATA as one history, also several stores or a directory of them. Raises InputError, DataError."""
+        from iosonde.data.source import is_list_of_files
+        from iosonde.ingest.temporary_stores import join_stores
+
+        names = self.data if is_list_of_files(self.data) else [self.data]
+        joined = join_stores([str(name) for name in names]) if isinstance(names[0], (str, Path)) else None
+        return self.open_data() if joined is None else replace(self.open_data(joined[0]), name=joined[1])
 
     @property
     def search(self) -> Search:
@@ -44,9 +53,10 @@ class WatchOptions(DataOptions):
 
 @command("watch", WatchOptions, "watch nightly --since 2026-11-01")
 def watch(options: WatchOptions) -> Result[Watch]:
-    """Find changes over the history of STORE: when, by how much, and with which commit or change of the system.
+    """Find changes over the history in DATA: when, by how much, and with which commit or change of the system.
 
-    A series is one metric of one operation at one setting, in the order of time. Autocorrelation is respected, and
+    DATA: a store, several or a directory of them, a table with dates, outputs of tools. A series is one metric of one
+    operation at one setting, in the order of time. Autocorrelation is respected, and
     false alarms are counted over all series and over a year of daily looks. Exit code 1: a change for the worse is
     new, or its level is not back.
 
@@ -63,6 +73,6 @@ def watch(options: WatchOptions) -> Result[Watch]:
     from .text import lines
 
     search = options.search
-    source = options.open_data()
+    source = options.open_history()
     announce_analysis("changes", len(source.table), len(source.table.columns))
     return Result(answer(source, options.query, search, options.since), lines)

@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from iosonde.core.message import spell
+from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval, pluralize
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
 
-from .answer import SeriesChange, Watch
+from .answer import Watch
+from .change import SeriesChange
 
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
@@ -66,9 +68,15 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
 
 def _describe_time(change: SeriesChange) -> str:
     """Return the most likely first point after the change, and the interval of its time."""
-    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.id})"
-    before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
-    return f"{first_point}; after {before}, and not after {after}"
+    first, sides = change.first_after, (change.surely_before, change.surely_after)
+    day = _describe_point(first)
+    name = "" if first.id in (day, first.started_at) else f" ({first.id})"
+    before, after = map(_describe_point, sides)
+    return f"{day}{name}; after {before}, and not after {after}"
+
+
+def _describe_point(run: StoredRun) -> str:
+    return run.started_at[:_DATE] or run.id
 
 
 def _describe_search(watch: Watch) -> str:

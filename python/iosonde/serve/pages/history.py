@@ -8,7 +8,8 @@ from iosonde.commands.watch import answer as watch_answer
 from iosonde.commands.watch import compare as watch_compare
 from iosonde.commands.watch import figure as watch_figure
 from iosonde.commands.watch import text as watch_text
-from iosonde.commands.watch.answer import SeriesChange, Watch
+from iosonde.commands.watch.answer import Watch
+from iosonde.commands.watch.change import SeriesChange
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
 from iosonde.data.query import ResponseQuery as Numbers
