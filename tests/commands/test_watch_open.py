@@ -143,7 +143,8 @@ def test_a_row_of_a_table_holds_the_levels_and_both_commits():
     change = change_of(4, 2)
     surely = [StoredRun({"facts": {"subject_commit": commit}}) for commit in ("abc", "def")]
     series = replace(change.series, by={"nodes": 2, "operation": "x", "p": 3}, settings="s")
-    row = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True).flat()
+    changed = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True)
+    row = changed.flat()
     none = {f"{side}_{end}": None for side in ("before", "after", "ratio") for end in ("low", "high")}
     assert {name: value for name, value in row.items() if name not in none} == {
         "operation": "x",
@@ -164,6 +165,8 @@ def test_a_row_of_a_table_holds_the_levels_and_both_commits():
         "verdict": "worse",
         "new": True,
         "open": True,
+        "id": changed.id,
+        "state": "open",
     }
 
 

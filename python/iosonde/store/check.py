@@ -16,6 +16,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
 from .added_factors import AddedFactors
+from .decisions import DIRECTORY, read_decisions
 from .experiment_digest import SHA256, TRIALS, read_run_digest
 from .experiments import Experiments
 from .marker import is_marker_changed
@@ -38,6 +39,7 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
         *_check_experiments(store),
         *_check_notes(store),
         *_check_added_factors(store),
+        *_check_decisions(store),
     ]
 
 
@@ -157,6 +159,13 @@ def _check_added_factors(store: Path) -> Iterator[Finding]:
         factors.read()
     except DataError as error:
         yield Finding("D105", Severity.WARNING, error.message, {"path": factors.path.name}, error.hint)
+
+
+def _check_decisions(store: Path) -> Iterator[Finding]:
+    try:
+        read_decisions(store / DIRECTORY)
+    except DataError as error:
+        yield _build_finding("D105", Severity.WARNING, error.message, Path(str(error.values["path"])), error.hint)
 
 
 def _list_documents(directory: Path) -> list[Path]:

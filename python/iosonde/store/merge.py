@@ -12,6 +12,7 @@ from iosonde.core.types import Experiment, Finding
 
 from . import rundir
 from .added_factors import AddedDocument
+from .decisions import DIRECTORY, copy_decisions
 from .experiment_digest import SHA256, TRIALS
 from .files import Disk, open_new_file, write_new
 from .rundir import list_run_directories
@@ -62,6 +63,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
             target.notes.add(run_id, source.notes.read_notes(run_id))
         with contextlib.suppress(DataError):  # damaged ones are among the problems
             _merge_added_factors(target, source.added_factors.read(), present)
+        copy_decisions(source.path / DIRECTORY, target.path / DIRECTORY)
     return Merged(len(runs), there, len(experiments), problems)
 
 

@@ -16,8 +16,10 @@ from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.find import Search, compute_least_values
 from iosonde.stats.changes.pooled import find_changes_together, get_search_alone
 from iosonde.stats.changes.step import find_step, measure_step
+from iosonde.store.decisions import ACCEPTED, Decision
 
-from .change import WORSE, SeriesChange, describe_series, iterate_changes
+from .change import OPEN, WORSE, SeriesChange, describe_series, iterate_changes
+from .deciding import apply_decisions
 from .history import collect_history
 from .pools import build_pools
 from .series import WatchedSeries, determine_start
@@ -28,7 +30,8 @@ _DAY = 10  # characters of an ISO date
 @dataclass(frozen=True)
 class Watch(Answer):
     """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
-    changes after this date, run or commit are new; None: those among the newest points."""
+    changes after this date, run or commit are new; None: those among the newest points. ``decisions``: all that were
+    read."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -38,17 +41,32 @@ class Watch(Answer):
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
-    schema: ClassVar[int] = 2  # 2: `together`; `p` may be that of several series
+    decisions: tuple[Decision, ...] = ()
+    schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
 
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
-        """Return the new changes for the worse."""
-        return tuple(change for change in self.changes if change.new and change.verdict == WORSE)
+        """Return the new changes for the worse about which nobody decided."""
+        return tuple(
+            change for change in self.changes if change.new and change.verdict == WORSE and change.decision is None
+        )
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
         """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
-        return tuple(change for change in self.changes if self.since is None and change.open and not change.new)
+        older = [change for change in self.changes if change.state == OPEN and not change.new]
+        return tuple(older) if self.since is None else ()
+
+    @property
+    def decided(self) -> tuple[SeriesChange, ...]:
+        """Return the changes that are accepted, or belong to a baseline."""
+        return tuple(change for change in self.changes if change.decision)
+
+    @property
+    def n_unmatched(self) -> int:
+        """Count the accepted changes that are not among these."""
+        concerned = {change.decision for change in self.decided}
+        return sum(item.kind == ACCEPTED and item not in concerned for item in self.decisions)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -112,6 +130,7 @@ class Watch(Answer):
         if older:
             return f"{_describe_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
         others = f"; {format_count(len(self.changes), 'change')} besides" if self.changes else ""
+        others += f", {len(self.decided)} of them accepted" if self.decided else ""
         return f"No regression {self.period}, {looked}{others}."
 
     def content(self) -> dict[str, Any]:
@@ -140,6 +159,7 @@ class Watch(Answer):
                 "looks": self.search.looks,
                 "points_needed": self.needed,
             },
+            "decisions": [decision.to_json() for decision in self.decisions],
             "incomplete_runs_left_out": self.incomplete,
             "warnings": list(self.warnings),
         }
@@ -169,7 +189,13 @@ def build_search(least: float, min_segment: int, newest: int, false_alarms: floa
     return Search(min_segment, least, false_alarms, looks, newest)
 
 
-def watch(source: Source, query: ResponseQuery, search: Search | None = None, since: str | None = None) -> Watch:
+def watch(
+    source: Source,
+    query: ResponseQuery,
+    search: Search | None = None,
+    since: str | None = None,
+    decisions: Sequence[Decision] = (),
+) -> Watch:
     """Find the changes of every series of DATA. Raises InputError for a table without order in time, and for a
     ``since`` not in DATA; DataError if nothing was measured."""
     history, search = collect_history(source, query), search or Search()
@@ -184,13 +210,18 @@ def watch(source: Source, query: ResponseQuery, search: Search | None = None, si
     return Watch(
         source.name,
         series,
-        tuple(sorted(changes, key=lambda change: (change.first_after.started_at, change.split.at), reverse=True)),
+        apply_decisions(sorted(changes, key=_get_moment, reverse=True), decisions),
         search,
         since,
         compute_least_values(get_search_alone(search, pools), max(1, len(series))),
         sum(not run.counts for run in source.runs),
         history.warnings,
+        tuple(decisions),
     )
+
+
+def _get_moment(change: SeriesChange) -> tuple[str, int]:
+    return change.first_after.started_at, change.split.at
 
 
 def _compute_change_size(change: SeriesChange) -> float:

@@ -1,21 +1,26 @@
 """A change of one series: its place, its levels, and what changed with it."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from iosonde.answers.answer import build_level_columns
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
-from iosonde.core.stored import StoredRun
+from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.types import Better
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, estimate_levels
+from iosonde.store.decisions import Decision
 
 from .series import WatchedSeries
 
 WORSE, BETTER = "worse", "better"
+OPEN, FIXED = "open", "fixed"  # states of a change for the worse without a decision
+_ID_LETTERS = 8
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,7 @@ class SeriesChange:
     between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
     it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
     points are not back at the level before. ``places``: in the series, the first point before it, the first one after
-    it, and their end."""
+    it, and their end. ``decision``: what people decided about it."""
 
     series: WatchedSeries
     last_before: StoredRun
@@ -37,6 +42,29 @@ class SeriesChange:
     open: bool
     places: tuple[int, int, int]
     facts: tuple[FactChange, ...]
+    decision: Decision | None = None
+
+    @property
+    def id(self) -> str:
+        """Return a short name, from the series and the first run after the change."""
+        return _build_id(self.series, self.first_after)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Return the runs that may be the first after the change."""
+        return tuple(run.id for run in self.series.runs[self.split.first : self.split.last + 1])
+
+    @property
+    def earlier_ids(self) -> tuple[str, ...]:
+        """Return the ids that the change has if its place moves within its bounds."""
+        return tuple(_build_id(self.series, run) for run in self.series.runs[self.split.first : self.split.last + 1])
+
+    @property
+    def state(self) -> str:
+        """Return ``open``, ``fixed``, or the kind of the decision; '' for a change for the better."""
+        if self.verdict == BETTER:
+            return ""
+        return self.decision.kind if self.decision else OPEN if self.open else FIXED
 
     @property
     def is_rise(self) -> bool:
@@ -57,7 +85,7 @@ class SeriesChange:
             (self.series.title,),
             VerdictState.DIFFERENT,
             Direction.UP if self.is_rise else Direction.DOWN,
-            "open" if self.open else "",
+            OPEN if self.state == OPEN else "",
             self.levels.ratio,
             self.split.p,
         )
@@ -82,6 +110,9 @@ class SeriesChange:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
+            "id": self.id,
+            "state": self.state or None,
+            "decision": self.decision and self.decision.to_json(),
             **describe_series(self.series),
             "last_before": _describe_run(self.last_before),
             "first_after": _describe_run(self.first_after),
@@ -119,6 +150,8 @@ class SeriesChange:
             "verdict": self.verdict,
             "new": self.new,
             "open": self.open,
+            "id": self.id,
+            "state": self.state,
         }
         return {**of, **build_level_columns(by, {**of, **row}), **row}
 
@@ -181,3 +214,11 @@ def _shorten_commit(commit: str) -> str:
     """Shorten a hash as Git does; keep other text."""
     hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
     return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit
+
+
+def _build_id(series: WatchedSeries, run: StoredRun) -> str:
+    """Return the hash of a run and of what it does not say of the series: settings of the run are left out, as new ones
+    may vary later."""
+    inside = {name: str(level) for name, level in series.by.items() if strip_factor_prefix(name) not in run.factors}
+    text = json.dumps([series.operation, series.metric.name, inside, run.id], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:_ID_LETTERS]

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
+from iosonde.core.errors import InputError
+from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Integer, Share
 from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -16,6 +18,7 @@ from iosonde.data.options import DataOptions
 if TYPE_CHECKING:
     from iosonde.data.source import Source
     from iosonde.stats.changes.find import Search
+    from iosonde.store.decisions import Decision
 
     from .answer import Watch
 
@@ -33,6 +36,53 @@ class WatchOptions(DataOptions):
     since: Text[str | None] = Text("DATE|RUN|COMMIT", "Changes from here on are new.")
     false_alarms: Share[float] = Share("SHARE", "The most false alarms of all series and looks together.", "5%")
     looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
+    accept: Names[NameList] = Names(
+        "CHANGE", "Accept the change with this id: it does not fail any more. Repeatable.", (), is_repeatable=True
+    )
+    baseline: Text[str | None] = Text("DATE|RUN|COMMIT", "Accept all changes until then: a new baseline.")
+    because: Text[str | None] = Text("REASON", "Why it is accepted, or a baseline.")
+    by: Text[str | None] = Text("NAME", "Who decides.", default_text="you")
+
+    def locate_decisions(self) -> Path | None:
+        """Return where decisions about DATA are; None for a table in memory, or a pipe."""
+        from iosonde.data.source import is_list_of_files
+        from iosonde.store import Store
+        from iosonde.store.decisions import locate_decisions
+        from iosonde.data.tables import is_pipe
+
+        first = self.data[0] if is_list_of_files(self.data) else self.data
+        first = first.path if isinstance(first, Store) else first
+        return locate_decisions(first) if isinstance(first, (str, Path)) and not is_pipe(str(first)) else None
+
+    def decide(self, history: Watch) -> tuple[Decision, ...]:
+        """Write what ``accept`` and ``baseline`` decide about a history; return these decisions. Raises InputError,
+        SystemFaultError."""
+        from iosonde.store.decisions import write_decision
+
+        from .deciding import accept_change, find_change, set_baseline
+
+        if not self.accept and self.baseline is None:
+            return ()
+        directory, because = self.locate_decisions(), (self.because or "").strip()
+        if not because:
+            raise InputError(
+                "missing-reason",
+                "a decision needs a reason",
+                "write why: {spell.because:'compression is worth 5 %'}",
+            )
+        if directory is None:
+            raise InputError(
+                "no-place-for-decisions",
+                "decisions are kept next to DATA, but these come from memory or a pipe",
+                "write DATA to a file, or a store",
+            )
+        decisions = [accept_change(find_change(history.changes, name), because, self.by) for name in self.accept or ()]
+        if self.baseline is not None:
+            runs = [run for series in history.series for run in series.runs]
+            decisions.append(set_baseline(runs, self.baseline, because, self.by))
+        for decision in decisions:
+            get_front_end().remark(f"recorded in {write_decision(directory, decision)}")
+        return tuple(decisions)
 
     def open_history(self) -> Source:
         """Open DATA as one history, also several stores or a directory of them. Raises InputError, DataError."""
@@ -58,7 +108,7 @@ def watch(options: WatchOptions) -> Result[Watch]:
     DATA: a store, several or a directory of them, a table with dates, outputs of tools. A series is one metric of one
     operation at one setting, in the order of time. Autocorrelation is respected, and
     false alarms are counted over all series and over a year of daily looks. Exit code 1: a change for the worse is
-    new, or its level is not back.
+    new, or its level is not back. `accept` and `baseline` record who decided otherwise, and why.
 
     Returns
     -------
@@ -69,10 +119,19 @@ def watch(options: WatchOptions) -> Result[Watch]:
     --------
     >>> iosonde.watch("nightly", since="2026-11-01").to_frame()
     """
+    from iosonde.store.decisions import read_decisions
+
     from .answer import watch as answer
+    from .deciding import apply_decisions
     from .text import lines
 
     search = options.search
     source = options.open_history()
     announce_analysis("changes", len(source.table), len(source.table.columns))
-    return Result(answer(source, options.query, search, options.since), lines)
+    directory = options.locate_decisions()
+    decisions = read_decisions(directory) if directory else ()
+    history = answer(source, options.query, search, options.since, decisions)
+    if new := options.decide(history):
+        decisions = (*decisions, *new)
+        history = replace(history, changes=apply_decisions(history.changes, decisions), decisions=decisions)
+    return Result(history, lines)

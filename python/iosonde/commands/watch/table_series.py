@@ -19,9 +19,9 @@ from iosonde.data.response import VALUE, Response
 from iosonde.data.responses import build_responses
 from iosonde.data.roles import guess_roles_of_rows
 from iosonde.data.source import Source
+from iosonde.data.tables import normalize_dates
 from iosonde.data.varying import list_measured_columns
 from iosonde.stats.overview.measured_order import CLOCKS
-from iosonde.tables.dates import normalize_dates
 
 from .nights import group_sessions
 from .series import WatchedSeries

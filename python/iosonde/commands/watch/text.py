@@ -7,23 +7,27 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval, pluralize
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
+from iosonde.store.decisions import BASELINE, Decision
 
 from .answer import Watch
 from .change import SeriesChange
 
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
+_DAY = 10
 
 
 def lines(watch: Watch) -> Iterator[str]:
     """Yield new changes, then open regressions, then older changes.
     Each has its sides, what changed with it, and when it became detectable.
     """
-    new, still = [change for change in watch.changes if change.new], watch.open_regressions
-    old = [change for change in watch.changes if not change.new and change not in still]
+    decided, still = watch.decided, watch.open_regressions
+    new = [change for change in watch.changes if change.new and change not in decided]
+    old = [change for change in watch.changes if change not in (*new, *still, *decided)]
     groups = (
         (f"new, {watch.period}", new),
         ("open, not back at the previous level", still),
+        ("accepted", decided),
         ("older", old[:_MOST]),
     )
     for title, several in groups:
@@ -41,13 +45,17 @@ def lines(watch: Watch) -> Iterator[str]:
         yield from wrapped(
             f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
         )
+    if watch.n_unmatched:
+        yield from wrapped(f"{format_count(watch.n_unmatched, 'accepted change')} not among the changes found here")
     if watch.incomplete:
         yield f"{format_count(watch.incomplete, 'incomplete run')} excluded ({spell.incomplete} includes them)"
     yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
-    yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
+    yield from wrapped(escape(f"{change.series.title}: {change.verdict} [{change.id}]"), "  ", "  ")
+    if change.decision:
+        yield from wrapped(escape(_describe_decision(change.decision)), "      ", "    ")
     levels = change.levels
     divisor, side_texts = choose_human_scale(
         max(abs(levels.before.value or 0.0), abs(levels.after.value or 0.0)), change.series.metric.unit
@@ -64,6 +72,11 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     together = f", in {change.split.together} series together" if change.split.together > 1 else ""
     text = f"detectable {points} after it{together}; p = {change.split.p:.2g}, corrected for all looks"
     yield from wrapped(text, "      ", "    ")
+
+
+def _describe_decision(decision: Decision) -> str:
+    what = f"baseline from {decision.start[:_DATE]}, set" if decision.kind == BASELINE else "accepted"
+    return f"{what} by {decision.by} on {decision.at[:_DAY]}: {decision.because}"
 
 
 def _describe_time(change: SeriesChange) -> str:

@@ -15,6 +15,8 @@ from iosonde.core.errors import InputError
 from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
+from iosonde.store.decisions import locate_decisions, read_decisions
+from iosonde.store.files import read_file_state
 
 from .web_page import Address, WebPage, build_figure_scripts, render_page
 
@@ -28,15 +30,23 @@ def render_history_page(shelf: Shelf, address: Address) -> WebPage:
     place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
         return render_page("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
-    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
+    return WebPage(shelf.once(_build_key(shelf, address, place), lambda: _render_page(shelf, address, place).body))
+
+
+def _build_key(shelf: Shelf, address: Address, place: str) -> str:
+    """Return the key of a page, which changes with the decisions about its store."""
+    return f"{address.but()} {read_file_state(locate_decisions(shelf.at(place).store.path))}"
 
 
 def watch_selected_runs(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     """Return the history of the selected runs, and their number. Raises InputError, DataError."""
-    part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
+    shelved = shelf.at(place)
+    part, total = shelf.part(shelved, address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return watch_answer.watch(open_data(part), Numbers(tuple(address.parameters("response")))), total
+    query = Numbers(tuple(address.parameters("response")))
+    decisions = read_decisions(locate_decisions(shelved.store.path))
+    return watch_answer.watch(open_data(part), query, decisions=decisions), total
 
 
 def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
@@ -82,7 +92,9 @@ def _select_changes(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
 def render_change_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
     change). Raises InputError, DataError."""
-    return WebPage(shelf.once(address.but(), lambda: _render_change(shelf, address).body))
+    return WebPage(
+        shelf.once(_build_key(shelf, address, address.parameter("store")), lambda: _render_change(shelf, address).body)
+    )
 
 
 def _render_change(shelf: Shelf, address: Address) -> WebPage:
