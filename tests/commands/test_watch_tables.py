@@ -188,3 +188,15 @@ def test_a_directory_of_stores_and_several_stores_are_one_history(tmp_path, is_r
     assert answer.name == str(folder)
     two = iosonde.watch([str(folder / "night-00"), str(folder / "night-01")]).answer
     assert {series.values.size for series in two.series} == {2}
+
+
+def test_a_suspected_regression_says_how_many_points_would_settle_it_and_does_not_fail(tmp_path):
+    lines = Path(write_table(tmp_path / "a.csv")).read_text().splitlines()
+    (tmp_path / "a.csv").write_text("\n".join(lines[: 1 + 2 * (STEP + 3)]))
+    answer = watch_file(str(tmp_path / "a.csv"))
+    assert not answer.changes and not answer.problem
+    assert {item.change.verdict for item in answer.suspected} == {"worse"}
+    assert all(1 <= item.remaining <= 10 for item in answer.suspected)
+    entry = answer.to_dict()["suspected"][0]
+    assert entry["points_to_settle"] == answer.suspected[0].remaining and entry["word"] == "slower"
+    assert CliRunner().invoke(cli, ["watch", str(tmp_path / "a.csv")]).exit_code == 0

@@ -36,7 +36,7 @@ _TEXTS = ("kind", "at", "by", "because", "id", "operation", "metric", "direction
 
 
 @dataclass(frozen=True)
-class Decision:
+class ChangeDecision:
     """``kind``: ACCEPTED, of a change that is intended or tolerated, or BASELINE, of a new one. ``at``: UTC time;
     ``by``: who; ``because``: why.
 
@@ -66,7 +66,7 @@ def locate_decisions(data: str | Path) -> Path:
     return path / DIRECTORY if (path / MARKER).exists() else path.parent / f"{path.name}.{DIRECTORY}"
 
 
-def read_decisions(directory: Path) -> tuple[Decision, ...]:
+def read_decisions(directory: Path) -> tuple[ChangeDecision, ...]:
     """Return the decisions in a directory, oldest first; none if it does not exist. Raises DataError for a file that is
     damaged, or of another version: no decision is ignored."""
     try:
@@ -78,7 +78,7 @@ def read_decisions(directory: Path) -> tuple[Decision, ...]:
     return tuple(sorted((_read_decision(directory / name) for name in names), key=lambda decision: decision.at))
 
 
-def write_decision(directory: Path, decision: Decision) -> Path:
+def write_decision(directory: Path, decision: ChangeDecision) -> Path:
     """Write a decision to a file of its own; return its path. Concurrent writers each keep theirs. Raises
     SystemFaultError."""
     disk = Disk()
@@ -106,9 +106,9 @@ def copy_decisions(source: Path, target: Path) -> None:
             write_decision(target, decision)
 
 
-def build_decision(kind: str, because: str, by: str | None, **values: Any) -> Decision:
+def build_decision(kind: str, because: str, by: str | None, **values: Any) -> ChangeDecision:
     """Return a decision of now, by the user of this process unless another name is given."""
-    return Decision(kind, format_now(), by or _get_user_name(), because, **values)
+    return ChangeDecision(kind, format_now(), by or _get_user_name(), because, **values)
 
 
 def _publish(temporary: Path, stem: Path) -> Path:
@@ -124,7 +124,7 @@ def _publish(temporary: Path, stem: Path) -> Path:
             return path
 
 
-def _read_decision(path: Path) -> Decision:
+def _read_decision(path: Path) -> ChangeDecision:
     try:
         text = read_plain(path)
         content = decode(text)
@@ -148,7 +148,7 @@ def _read_decision(path: Path) -> Decision:
         raise _build_damage_error(path, "it lacks a key, or a value has another type") from error
 
 
-def _build_decision(content: Mapping[str, Any]) -> Decision:
+def _build_decision(content: Mapping[str, Any]) -> ChangeDecision:
     texts = {name: content[name] if name in _TEXTS[:4] else content.get(name, "") for name in _TEXTS}
     places: Sequence[str] = content["places"]
     levels = content.get("levels")
@@ -157,7 +157,7 @@ def _build_decision(content: Mapping[str, Any]) -> Decision:
         raise TypeError("a value has another type")
     if not (places if texts["kind"] == ACCEPTED else texts["start"]):
         raise ValueError("it does not say what was decided")
-    return Decision(**texts, levels=levels, places=tuple(places))
+    return ChangeDecision(**texts, levels=levels, places=tuple(places))
 
 
 def _build_damage_error(path: Path, reason: str) -> DataError:

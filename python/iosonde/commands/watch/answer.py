@@ -1,6 +1,6 @@
 """Changes over a history: when, by how much, with which commit, and whether it is a regression."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,12 +13,13 @@ from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
-from iosonde.stats.changes.find import Search, compute_least_values
-from iosonde.stats.changes.pooled import find_changes_together, get_search_alone
+from iosonde.stats.changes.find import Break, Search, compute_least_values
+from iosonde.stats.changes.pooled import Pool, find_changes_together, get_search_alone
 from iosonde.stats.changes.step import find_step, measure_step
-from iosonde.store.decisions import ACCEPTED, Decision
+from iosonde.stats.changes.suspected import find_suspected
+from iosonde.store.decisions import ACCEPTED, ChangeDecision
 
-from .change import OPEN, WORSE, SeriesChange, describe_series, iterate_changes
+from .change import OPEN, WORSE, SeriesChange, SuspectedChange, describe_series, iterate_changes
 from .deciding import apply_decisions
 from .history import collect_history
 from .pools import build_pools
@@ -31,7 +32,7 @@ _DAY = 10  # characters of an ISO date
 class Watch(Answer):
     """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
     changes after this date, run or commit are new; None: those among the newest points. ``decisions``: all that were
-    read."""
+    read. ``suspected``: what a few more points would settle."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -41,7 +42,8 @@ class Watch(Answer):
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[ChangeDecision, ...] = ()
+    suspected: tuple[SuspectedChange, ...] = ()
     schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
 
     @property
@@ -123,15 +125,18 @@ class Watch(Answer):
                 f"longest has {most}: {format_count(self.needed - most, unit)}.{_describe_suspicion(self.untold)}"
             )
         looked, older = f"in {n_judged} series", self.open_regressions
+        worse = sum(item.change.verdict == WORSE for item in self.suspected)
+        suspicion = f" Suspected: {format_count(worse, 'regression')}." if worse else ""
         if self.regressions:
             of = format_count(len(self.regressions), "regression")
             more = f" {_describe_open(older, 'older regression')}." if older else ""
-            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
+            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}{suspicion}"
         if older:
-            return f"{_describe_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
+            of = _describe_open(older, "regression")
+            return f"{of}, {looked}; the largest: {_describe_largest(older)}.{suspicion}"
         others = f"; {format_count(len(self.changes), 'change')} besides" if self.changes else ""
         others += f", {len(self.decided)} of them accepted" if self.decided else ""
-        return f"No regression {self.period}, {looked}{others}."
+        return f"No regression {self.period}, {looked}{others}.{suspicion.replace(' more', '')}"
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
@@ -140,6 +145,7 @@ class Watch(Answer):
             "sentence": self.sentence,
             "problem": self.problem,
             "changes": [change.to_json() for change in self.changes],
+            "suspected": [item.to_json() for item in self.suspected],
             "series": [
                 {
                     **describe_series(series),
@@ -194,7 +200,7 @@ def watch(
     query: ResponseQuery,
     search: Search | None = None,
     since: str | None = None,
-    decisions: Sequence[Decision] = (),
+    decisions: Sequence[ChangeDecision] = (),
 ) -> Watch:
     """Find the changes of every series of DATA. Raises InputError for a table without order in time, and for a
     ``since`` not in DATA; DataError if nothing was measured."""
@@ -217,7 +223,22 @@ def watch(
         sum(not run.counts for run in source.runs),
         history.warnings,
         tuple(decisions),
+        tuple(_iterate_suspected(series, pools, breaks_by_series, search, query.level)),
     )
+
+
+def _iterate_suspected(
+    series: Sequence[WatchedSeries],
+    pools: Sequence[Pool],
+    breaks_by_series: Sequence[Sequence[Break]],
+    search: Search,
+    level: float,
+) -> Iterator[SuspectedChange]:
+    suspicions = find_suspected([item.values for item in series], pools, breaks_by_series, search)
+    for item, breaks, suspicion in zip(series, breaks_by_series, suspicions, strict=True):
+        if suspicion is not None:
+            *_, change = iterate_changes(item, (*breaks, suspicion.change), search, "", level)
+            yield SuspectedChange(change, suspicion.remaining)
 
 
 def _get_moment(change: SeriesChange) -> tuple[str, int]:

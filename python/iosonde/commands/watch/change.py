@@ -14,7 +14,7 @@ from iosonde.core.types import Better
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, estimate_levels
-from iosonde.store.decisions import Decision
+from iosonde.store.decisions import ChangeDecision
 
 from .series import WatchedSeries
 
@@ -42,7 +42,7 @@ class SeriesChange:
     open: bool
     places: tuple[int, int, int]
     facts: tuple[FactChange, ...]
-    decision: Decision | None = None
+    decision: ChangeDecision | None = None
 
     @property
     def id(self) -> str:
@@ -154,6 +154,30 @@ class SeriesChange:
             "state": self.state,
         }
         return {**of, **build_level_columns(by, {**of, **row}), **row}
+
+
+@dataclass(frozen=True)
+class SuspectedChange:
+    """A change that is significant by this look alone, not over all looks. ``remaining``: further points at its level
+    that would settle it, None if there are too many."""
+
+    change: SeriesChange
+    remaining: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        change = self.change
+        return {
+            **describe_series(change.series),
+            "first_after": _describe_run(change.first_after),
+            "before": change.levels.before.to_json(),
+            "after": change.levels.after.to_json(),
+            "ratio": change.levels.ratio.to_json(),
+            "p": change.split.p,
+            "verdict": change.verdict,
+            "word": change.word,
+            "points_to_settle": self.remaining,
+        }
 
 
 def iterate_changes(

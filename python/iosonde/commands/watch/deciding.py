@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.store.decisions import ACCEPTED, BASELINE, Decision, build_decision
+from iosonde.store.decisions import ACCEPTED, BASELINE, ChangeDecision, build_decision
 
 from .change import WORSE, SeriesChange
 from .series import determine_start
@@ -13,7 +13,7 @@ from .series import determine_start
 _SHOWN = 5  # known ids in an error
 
 
-def apply_decisions(changes: Sequence[SeriesChange], decisions: Sequence[Decision]) -> tuple[SeriesChange, ...]:
+def apply_decisions(changes: Sequence[SeriesChange], decisions: Sequence[ChangeDecision]) -> tuple[SeriesChange, ...]:
     """Return the changes, those for the worse with the newest decision that concerns each."""
     return tuple(_apply(change, decisions) if change.verdict == WORSE else change for change in changes)
 
@@ -34,7 +34,7 @@ def find_change(changes: Sequence[SeriesChange], text: str) -> SeriesChange:
     )
 
 
-def accept_change(change: SeriesChange, because: str, by: str | None) -> Decision:
+def accept_change(change: SeriesChange, because: str, by: str | None) -> ChangeDecision:
     """Return the decision that a change is accepted."""
     return build_decision(
         ACCEPTED,
@@ -49,7 +49,7 @@ def accept_change(change: SeriesChange, because: str, by: str | None) -> Decisio
     )
 
 
-def set_baseline(runs: Sequence[StoredRun], reference: str, because: str, by: str | None) -> Decision:
+def set_baseline(runs: Sequence[StoredRun], reference: str, because: str, by: str | None) -> ChangeDecision:
     """Return the decision that a run, commit or date begins a new baseline. Raises InputError if it is unknown, without
     a date, or after the newest run."""
     start, newest = determine_start(runs, reference), max((run.started_at for run in runs), default="")
@@ -63,12 +63,12 @@ def set_baseline(runs: Sequence[StoredRun], reference: str, because: str, by: st
     return build_decision(BASELINE, because, by, start=start)
 
 
-def _apply(change: SeriesChange, decisions: Sequence[Decision]) -> SeriesChange:
+def _apply(change: SeriesChange, decisions: Sequence[ChangeDecision]) -> SeriesChange:
     decision = next((item for item in reversed(decisions) if _concerns(item, change)), None)
     return change if decision is None else replace(change, decision=decision)
 
 
-def _concerns(decision: Decision, change: SeriesChange) -> bool:
+def _concerns(decision: ChangeDecision, change: SeriesChange) -> bool:
     """Return whether a decision concerns a change: the bounds of an accepted one overlap its own, or it may lie before
     a baseline, or at its start."""
     if decision.kind == BASELINE:

@@ -15,7 +15,7 @@ from .table_series import collect_table_history
 
 
 @dataclass(frozen=True)
-class History:
+class WatchedHistory:
     """``series``, and all ``runs`` that were measured, also incomplete ones."""
 
     series: tuple[WatchedSeries, ...]
@@ -23,16 +23,18 @@ class History:
     warnings: tuple[str, ...]
 
 
-def collect_history(source: Source, query: ResponseQuery) -> History:
+def collect_history(source: Source, query: ResponseQuery) -> WatchedHistory:
     """Return the history of DATA. Raises InputError for a table without order in time, DataError if nothing was
     measured."""
     if not source.knows_factors:
         table = collect_table_history(source, query)
-        return History(table.series, tuple(run for series in table.series for run in series.runs), table.warnings)
+        return WatchedHistory(
+            table.series, tuple(run for series in table.series for run in series.runs), table.warnings
+        )
     runs = date_imported_runs(source.runs)
     series = collect_series(source, query, runs)
     warnings = (*_warn_of_undated(list(runs.values())), *list_doubtful_headlines(source, query))
-    return History(series, tuple(runs.values()), warnings)
+    return WatchedHistory(series, tuple(runs.values()), warnings)
 
 
 def _warn_of_undated(runs: Sequence[StoredRun]) -> list[str]:

@@ -18,7 +18,7 @@ from iosonde.data.options import DataOptions
 if TYPE_CHECKING:
     from iosonde.data.source import Source
     from iosonde.stats.changes.find import Search
-    from iosonde.store.decisions import Decision
+    from iosonde.store.decisions import ChangeDecision
 
     from .answer import Watch
 
@@ -46,15 +46,15 @@ class WatchOptions(DataOptions):
     def locate_decisions(self) -> Path | None:
         """Return where decisions about DATA are; None for a table in memory, or a pipe."""
         from iosonde.data.source import is_list_of_files
+        from iosonde.data.tables import is_pipe
         from iosonde.store import Store
         from iosonde.store.decisions import locate_decisions
-        from iosonde.data.tables import is_pipe
 
         first = self.data[0] if is_list_of_files(self.data) else self.data
         first = first.path if isinstance(first, Store) else first
         return locate_decisions(first) if isinstance(first, (str, Path)) and not is_pipe(str(first)) else None
 
-    def decide(self, history: Watch) -> tuple[Decision, ...]:
+    def decide(self, history: Watch) -> tuple[ChangeDecision, ...]:
         """Write what ``accept`` and ``baseline`` decide about a history; return these decisions. Raises InputError,
         SystemFaultError."""
         from iosonde.store.decisions import write_decision

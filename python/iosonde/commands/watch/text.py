@@ -7,10 +7,11 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval, pluralize
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
-from iosonde.store.decisions import BASELINE, Decision
+from iosonde.stats.changes.suspected import MOST
+from iosonde.store.decisions import BASELINE, ChangeDecision
 
 from .answer import Watch
-from .change import SeriesChange
+from .change import SeriesChange, SuspectedChange
 
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
@@ -36,6 +37,11 @@ def lines(watch: Watch) -> Iterator[str]:
             for change in several:
                 yield from _format_block(change)
             yield ""
+    if watch.suspected:
+        yield "suspected, by this look alone:"
+        for suspected in watch.suspected:
+            yield from _format_suspected(suspected)
+        yield ""
     if len(old) > _MOST:
         yield f"{len(old) - _MOST} older changes more ({spell.json})"
     yield from wrapped(escape(watch.sentence))
@@ -74,7 +80,22 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(text, "      ", "    ")
 
 
-def _describe_decision(decision: Decision) -> str:
+def _format_suspected(suspected: SuspectedChange) -> Iterator[str]:
+    change = suspected.change
+    yield from wrapped(
+        escape(
+            f"{change.series.title}: × {format_ratio_interval(change.levels.ratio)}, {change.word}, "
+            f"since {_describe_point(change.first_after)}, n {change.levels.before.n}+{change.levels.after.n}"
+        ),
+        "  ",
+        "  ",
+    )
+    unit = "more night" if change.series.nightly else "more point"
+    number = f"over {MOST} {unit}s" if suspected.remaining is None else format_count(suspected.remaining, unit)
+    yield from wrapped(f"{number} at that level would settle it", "      ", "    ")
+
+
+def _describe_decision(decision: ChangeDecision) -> str:
     what = f"baseline from {decision.start[:_DATE]}, set" if decision.kind == BASELINE else "accepted"
     return f"{what} by {decision.by} on {decision.at[:_DAY]}: {decision.because}"
 
