@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -14,6 +14,7 @@ from iosonde.core.types import Better
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, estimate_levels
+from iosonde.stats.changes.places import compute_place_shares
 from iosonde.store.decisions import ChangeDecision
 
 from .series import WatchedSeries
@@ -21,6 +22,32 @@ from .series import WatchedSeries
 WORSE, BETTER = "worse", "better"
 OPEN, FIXED = "open", "fixed"  # states of a change for the worse without a decision
 _ID_LETTERS = 8
+
+
+@dataclass(frozen=True)
+class ChangePlace:
+    """A run that may be the first after a change, with its share of the likelihood, the run before it, and the facts
+    that changed exactly there."""
+
+    run: StoredRun
+    last_before: StoredRun
+    share: float
+    facts: tuple[FactChange, ...]
+
+    @property
+    def cause(self) -> str:
+        """Describe what changed at this place; '' if nothing recorded did."""
+        return "; ".join(_list_causes(self.last_before, self.run, self.facts))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        facts = [fact.to_json() for fact in self.facts]
+        return {
+            **_describe_run(self.run),
+            "commit_before": self.last_before.subject_commit or None,
+            "share": self.share,
+            "facts": facts,
+        }
 
 
 @dataclass(frozen=True)
@@ -58,6 +85,17 @@ class SeriesChange:
     def earlier_ids(self) -> tuple[str, ...]:
         """Return the ids that the change has if its place moves within its bounds."""
         return tuple(_build_id(self.series, run) for run in self.series.runs[self.split.first : self.split.last + 1])
+
+    @property
+    def likely_places(self) -> tuple[ChangePlace, ...]:
+        """Return the places of the change within its bounds, the most likely first."""
+        runs, (begin, _, end) = self.series.runs, self.places
+        shares = compute_place_shares(self.series.values, replace(self.split, begin=begin, end=end))
+        places = [
+            ChangePlace(runs[at], runs[at - 1], share, find_changed_facts(runs[begin:at], runs[at:end]))
+            for at, share in enumerate(shares, self.split.first)
+        ]
+        return tuple(sorted(places, key=lambda place: -place.share))
 
     @property
     def state(self) -> str:
@@ -98,12 +136,8 @@ class SeriesChange:
     @property
     def cause(self) -> str:
         """Describe the differences between the runs of the two sides."""
-        was, now = self.surely_before.subject_commit, self.surely_after.subject_commit
-        parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
-        if was and now:
-            same = f"commit {_shorten_commit(now)} on both sides"
-            parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
-        return "; ".join(parts) or Message(
+        causes = _list_causes(self.surely_before, self.surely_after, self.facts)
+        return "; ".join(causes) or Message(
             "unknown-cause", "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
         )
 
@@ -130,6 +164,7 @@ class SeriesChange:
             "new": self.new,
             "open": self.open,
             "facts": [fact.to_json() for fact in self.facts],
+            "places": [place.to_json() for place in self.likely_places],
         }
 
     def flat(self) -> dict[str, Any]:
@@ -212,6 +247,16 @@ def is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, sea
     if series.metric.better is Better.HIGHER:
         return after < before and newest <= before - margin
     return after > before and newest >= before + margin
+
+
+def _list_causes(before: StoredRun, after: StoredRun, facts: Sequence[FactChange]) -> list[str]:
+    """Describe the difference of the commits of two runs, and the facts."""
+    was, now = before.subject_commit, after.subject_commit
+    parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in facts]
+    if was and now:
+        same = f"commit {_shorten_commit(now)} on both sides"
+        parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
+    return parts
 
 
 def _describe_run(run: StoredRun) -> dict[str, str | None]:

@@ -19,23 +19,24 @@ def apply_decisions(changes: Sequence[SeriesChange], decisions: Sequence[ChangeD
 
 
 def find_change(changes: Sequence[SeriesChange], text: str) -> SeriesChange:
-    """Return the change for the worse with this id, also one that an earlier look gave it. Raises InputError."""
-    worse = [change for change in changes if change.verdict == WORSE]
-    for change in worse:
+    """Return the change with this id, also one that an earlier look gave it. Raises InputError."""
+    for change in changes:
         if text == change.id or text in change.earlier_ids:
             return change
-    names = [f"{change.id} ({change.series.title})" for change in worse]
+    names = [f"{change.id} ({change.series.title})" for change in changes]
     raise InputError(
         "unknown-change",
-        "no change for the worse has the id {id}",
-        "known: {ids}" if names else "watch found no change for the worse",
+        "no change has the id {id}",
+        "known: {ids}" if names else "watch found no change",
         id=text,
         ids=", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""),
     )
 
 
 def accept_change(change: SeriesChange, because: str, by: str | None) -> ChangeDecision:
-    """Return the decision that a change is accepted."""
+    """Return the decision that a change is accepted. Raises InputError if it is for the better."""
+    if change.verdict != WORSE:
+        raise InputError("change-for-the-better", "change {id} is for the better", "omit it", id=change.id)
     return build_decision(
         ACCEPTED,
         because,

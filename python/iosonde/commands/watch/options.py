@@ -36,6 +36,7 @@ class WatchOptions(DataOptions):
     since: Text[str | None] = Text("DATE|RUN|COMMIT", "Changes from here on are new.")
     false_alarms: Share[float] = Share("SHARE", "The most false alarms of all series and looks together.", "5%")
     looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
+    change: Text[str | None] = Text("CHANGE", "Show the change with this id: both sides, and what it may be due to.")
     accept: Names[NameList] = Names(
         "CHANGE", "Accept the change with this id: it does not fail any more. Repeatable.", (), is_repeatable=True
     )
@@ -122,8 +123,8 @@ def watch(options: WatchOptions) -> Result[Watch]:
     from iosonde.store.decisions import read_decisions
 
     from .answer import watch as answer
-    from .deciding import apply_decisions
-    from .text import lines
+    from .deciding import apply_decisions, find_change
+    from .text import change_lines, lines
 
     search = options.search
     source = options.open_history()
@@ -134,4 +135,7 @@ def watch(options: WatchOptions) -> Result[Watch]:
     if new := options.decide(history):
         decisions = (*decisions, *new)
         history = replace(history, changes=apply_decisions(history.changes, decisions), decisions=decisions)
-    return Result(history, lines)
+    if options.change is None:
+        return Result(history, lines)
+    change = find_change(history.changes, options.change)
+    return Result(history, lambda _: change_lines(change))

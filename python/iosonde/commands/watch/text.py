@@ -16,6 +16,7 @@ from .change import SeriesChange, SuspectedChange
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
 _DAY = 10
+_MOST_PLACES = 8
 
 
 def lines(watch: Watch) -> Iterator[str]:
@@ -56,6 +57,26 @@ def lines(watch: Watch) -> Iterator[str]:
     if watch.incomplete:
         yield f"{format_count(watch.incomplete, 'incomplete run')} excluded ({spell.incomplete} includes them)"
     yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
+
+
+def change_lines(change: SeriesChange) -> Iterator[str]:
+    """Yield one change: all points before it against all after, up to the neighbouring changes, and its places, the
+    most likely first."""
+    yield from _format_block(change)
+    begin, at, end = change.places
+    runs = change.series.runs
+    for name, first, last in (("before", begin, at - 1), ("after", at, end - 1)):
+        dates = f"{_describe_point(runs[first])} to {_describe_point(runs[last])}"
+        yield from wrapped(escape(f"{name}: {format_count(last - first + 1, 'point')}, {dates}"), "      ", "    ")
+    yield ""
+    yield "first point after it, by likelihood:"
+    places = change.likely_places
+    for place in places[:_MOST_PLACES]:
+        cause = place.cause or "nothing recorded changed there"
+        text = f"{100 * place.share:.0f} %  {_describe_point(place.run)}: {cause}"
+        yield from wrapped(escape(text), "      ", "  ")
+    if len(places) > _MOST_PLACES:
+        yield f"  {len(places) - _MOST_PLACES} places less likely ({spell.json})"
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from iosonde.commands.compare import figure as compare_figure
-from iosonde.commands.compare import text as compare_text
 from iosonde.commands.watch import answer as watch_answer
-from iosonde.commands.watch import compare as watch_compare
 from iosonde.commands.watch import figure as watch_figure
 from iosonde.commands.watch import text as watch_text
 from iosonde.commands.watch.answer import Watch
@@ -110,21 +107,15 @@ def _render_change(shelf: Shelf, address: Address) -> WebPage:
     )
     if change is None:
         raise InputError("unknown-change", "this history no longer has that change", "reload the history")
-    comparison = watch_compare.compare_sides(change)
-    drawn = compare_figure.ratios_figure(comparison)
+    drawn = watch_figure.history_figure(change.series, _select_changes(history, change.series))
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"
-    notes = [
-        f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
-        f"neighbouring changes. A point is one {point}."
-    ]
     return render_page(
-        "compare.html",
+        "change.html",
         shelf,
         address,
         f"{series}: before and after",
-        latest=[],
-        notes=notes,
-        lines=list(compare_text.lines(comparison)),
+        note=f"All points before the change and all after it, up to the neighbouring changes. A point is one {point}.",
+        lines=list(watch_text.change_lines(change)),
         drawn=drawn,
-        **build_figure_scripts({"ratios": drawn.spec} if drawn else {}),
+        **build_figure_scripts({"history": drawn.spec}),
     )
