@@ -25,6 +25,7 @@ from .history import collect_history
 from .pools import build_pools
 from .series import WatchedSeries, determine_start
 
+REGRESSION, INCONCLUSIVE, PASSED = "regression", "inconclusive", "passed"
 _DAY = 10  # characters of an ISO date
 
 
@@ -32,7 +33,8 @@ _DAY = 10  # characters of an ISO date
 class Watch(Answer):
     """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
     changes after this date, run or commit are new; None: those among the newest points. ``decisions``: all that were
-    read. ``suspected``: what a few more points would settle."""
+    read. ``suspected``: what a few more points would settle. ``strict``: an inconclusive
+    result is a problem, too."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -44,6 +46,7 @@ class Watch(Answer):
     warnings: tuple[str, ...]
     decisions: tuple[ChangeDecision, ...] = ()
     suspected: tuple[SuspectedChange, ...] = ()
+    strict: bool = False
     schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
 
     @property
@@ -104,8 +107,16 @@ class Watch(Answer):
 
     @property
     def problem(self) -> bool:
-        """Return whether there is a new regression, or an open one."""
-        return bool(self.regressions or self.open_regressions)
+        """Return whether there is a new regression, or an open one; if ``strict``, also whether it is inconclusive."""
+        return self.result == REGRESSION or (self.strict and self.result == INCONCLUSIVE)
+
+    @property
+    def result(self) -> str:
+        """Return REGRESSION, INCONCLUSIVE if a series is too short or suspected to be worse, or PASSED."""
+        if self.regressions or self.open_regressions:
+            return REGRESSION
+        is_suspected = any(item.change.verdict == WORSE for item in self.suspected)
+        return INCONCLUSIVE if self.untold or is_suspected or not self.series else PASSED
 
     @property
     def period(self) -> str:
@@ -144,6 +155,7 @@ class Watch(Answer):
             "store": self.name,
             "sentence": self.sentence,
             "problem": self.problem,
+            "result": self.result,
             "changes": [change.to_json() for change in self.changes],
             "suspected": [item.to_json() for item in self.suspected],
             "series": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import get_front_end
 from iosonde.core.option_kinds import Integer, Share
-from iosonde.core.options import Data, NameList, Names, Text
+from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ class WatchOptions(DataOptions):
     )
     baseline: Text[str | None] = Text("DATE|RUN|COMMIT", "Accept all changes until then: a new baseline.")
     because: Text[str | None] = Text("REASON", "Why it is accepted, or a baseline.")
+    strict: Flag[bool] = Flag("Exit code 1 also if it is inconclusive.")
+    markdown: Flag[bool] = Flag("Markdown, for the summary of a forge.")
+    junit: Text[str | None] = Text("FILE", "Write JUnit XML, a test case for each series.")
     by: Text[str | None] = Text("NAME", "Who decides.", default_text="you")
 
     def locate_decisions(self) -> Path | None:
@@ -107,9 +111,9 @@ def watch(options: WatchOptions) -> Result[Watch]:
     """Find changes over the history in DATA: when, by how much, and with which commit or change of the system.
 
     DATA: a store, several or a directory of them, a table with dates, outputs of tools. A series is one metric of one
-    operation at one setting, in the order of time. Autocorrelation is respected, and
-    false alarms are counted over all series and over a year of daily looks. Exit code 1: a change for the worse is
-    new, or its level is not back. `accept` and `baseline` record who decided otherwise, and why.
+    operation at one setting, in the order of time. Autocorrelation is respected, and false alarms are counted over all
+    series and over a year of daily looks. Exit code 1: a change for the worse is new, or its level is not back; with
+    `strict` also an inconclusive history. `accept` and `baseline` record who decided otherwise, and why.
 
     Returns
     -------
@@ -125,6 +129,7 @@ def watch(options: WatchOptions) -> Result[Watch]:
     from .answer import watch as answer
     from .deciding import apply_decisions, find_change
     from .text import change_lines, lines
+    from .text_forge import format_markdown, write_junit
 
     search = options.search
     source = options.open_history()
@@ -135,7 +140,9 @@ def watch(options: WatchOptions) -> Result[Watch]:
     if new := options.decide(history):
         decisions = (*decisions, *new)
         history = replace(history, changes=apply_decisions(history.changes, decisions), decisions=decisions)
+    history = replace(history, strict=options.strict)
     if options.change is None:
-        return Result(history, lines)
+        write = None if options.junit is None else partial(write_junit, Path(options.junit), history)
+        return Result(history, format_markdown if options.markdown else lines, write=write)
     change = find_change(history.changes, options.change)
     return Result(history, lambda _: change_lines(change))
