@@ -93,9 +93,9 @@ def represent_trials(source: Source, query: ResponseQuery, columns: Sequence[str
         title: replace(rows.column(title), values=rows.numbers(title) + each.compute_sd(rows) * scores)
         for title, each in zip(titles, described, strict=True)
     }
-    kept = {name: column for name, column in rows.columns.items() if name not in statistics}
+    remaining = {name: column for name, column in rows.columns.items() if name not in statistics}
     used = tuple(name for each in described for name in (each.spread, each.count))
-    return replace(source, table=replace(rows, columns=kept | means, row_statistics=tuple(dict.fromkeys(used))))
+    return replace(source, table=replace(rows, columns=remaining | means, row_statistics=tuple(dict.fromkeys(used))))
 
 
 def _draw_scores(counts: Indices, at: Indices) -> Array:
