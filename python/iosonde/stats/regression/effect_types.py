@@ -114,9 +114,14 @@ class FactorEffect:
     def text(self) -> str:
         """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``; that of logarithms, if the
         values alone are not significant."""
-        if self.log_share is None or self.explained.low != 0:
+        if self.hidden_share is None:
             return format_percent_estimate(self.explained)
-        return f"{format_percent(self.share)} (of logarithms {format_percent_estimate(self.log_share)})"
+        return f"{format_percent(self.share)} (of logarithms {format_percent_estimate(self.hidden_share)})"
+
+    @property
+    def hidden_share(self) -> Estimate | None:
+        """Return the share of the variation of logarithms where that of the values may be 0."""
+        return self.log_share if self.explained.low == 0 else None
 
 
 @dataclass(frozen=True)
