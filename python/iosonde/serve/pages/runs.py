@@ -62,28 +62,3 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
         run=detail.stored,
         lines=list(show_text.detail_lines(detail)),
     )
-
-
-EXPERIMENTS_ON_A_PAGE = 50
-
-
-def render_experiments_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/``: ``store``, ``page``."""
-    view = shelf.narrowed(address.parameter("store"))
-    number = address.number("page", 1, 10**6)
-    selected = view.experiments((number - 1) * EXPERIMENTS_ON_A_PAGE, EXPERIMENTS_ON_A_PAGE)
-    experiments, runs, damaged = view.counted()
-    rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
-    return render_page(
-        "experiments.html",
-        shelf,
-        address,
-        "Experiments",
-        rows=rows,
-        experiments=experiments,
-        runs=runs,
-        damaged=damaged,
-        problems=view.problems() if damaged else [],
-        number=number,
-        pages=max(1, -(-experiments // EXPERIMENTS_ON_A_PAGE)),
-    )
