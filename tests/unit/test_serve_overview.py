@@ -53,7 +53,7 @@ def write_nights(path, nights, step=STEP, nodes=NODES):
                 started_at=started.format(trial.index),
                 seconds=1.0,
                 factors={**trial.factors, "repetition": 0},
-                facts={"subject_commit": f"{night:040x}"},
+                facts={"subject_commit": history_sample.commit_of(night // 2)},
                 observations=[
                     Observation(
                         "write",
@@ -292,3 +292,22 @@ def test_a_problem_is_an_answer_and_a_fault_is_none(tmp_path):
     with pytest.raises(ZeroDivisionError):
         cache.get(["fault"], lambda: 1 / 0, LONG)
     assert cache.get(["fault"], lambda: {"x": 1}, LONG) == {"x": 1}, "asked again, it is computed again"
+
+
+def test_history_has_all_nodes_in_one_figure_and_then_each_in_order(shelf):
+    page = get_page(shelf, "/history")
+    assert re.findall(r'id="(series-[\w-]+)-title"', page) == [
+        "series-1-together",
+        *(f"series-{n}" for n in range(1, 5)),
+    ]
+    assert re.findall(r"nodes=(\d+)\)</h3>", page) == ["1", "4", "16", "32"]
+    assert "-together" not in get_page(shelf, "/history?together=none")
+    assert history_sample.commit_of(3)[:10] in get_page(shelf, "/history?x=commit")
+    assert "-together" not in get_page(shelf, "/history?together=%3Cb%3E")
+
+
+def test_history_comes_in_parts_in_the_same_order(shelf, monkeypatch):
+    monkeypatch.setattr("iosonde.serve.pages.history.ON_A_PAGE", 3)
+    pages = [get_page(shelf, f"/history?page={number}") for number in (1, 2)]
+    assert [re.findall(r"nodes=(\d+)\)</h3>", page) for page in pages] == [["1", "4", "16"], ["32"]]
+    assert "-together" in pages[0] and "-together" not in pages[1]

@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.commands.summary import answer as summary_answer
 from iosonde.commands.watch import answer as watch_answer
-from iosonde.commands.watch.answer import SeriesChange, Watch
+from iosonde.commands.watch.answer import Watch
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.commands.watch.states import SeriesState, determine_state
 from iosonde.core.headlines import build_name_writer, format_metric
@@ -252,20 +252,18 @@ def _describe_series(watch: Watch, series: WatchedSeries) -> SeriesOverview:
             SeriesPoint(float(value), run.id, run.experiment, run.started_at, run.subject_commit)
             for value, run in zip(series.values[first:], series.runs[first:], strict=True)
         ],
-        [_describe_change(change, first) for change in changes],
-    )
-
-
-def _describe_change(change: SeriesChange, first: int) -> ChangePoint:
-    ratio = change.levels.ratio
-    return ChangePoint(
-        change.places[1] - first,
-        change.first_after.id,
-        change.first_after.started_at,
-        change.verdict == watch_answer.WORSE,
-        change.word,
-        (ratio.value, ratio.low, ratio.high),
-        change.cause,
+        [
+            ChangePoint(
+                change.places[1] - first,
+                change.first_after.id,
+                change.first_after.started_at,
+                change.verdict == "worse",
+                change.word,
+                (change.levels.ratio.value, change.levels.ratio.low, change.levels.ratio.high),
+                change.cause,
+            )
+            for change in changes
+        ],
     )
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from iosonde.core.types import Better
 from iosonde.stats.changes.step import find_step
 
-from .answer import BETTER, Watch
+from .answer import Watch
 from .series import WatchedSeries
 
 
@@ -36,7 +36,7 @@ def determine_state(watch: Watch, series: WatchedSeries) -> StateSince:
     open_places = [change.places[1] for change in changes if id(change) in regressions]
     if open_places:
         return StateSince(SeriesState.OPEN, min(open_places))
-    improved = [change.places[1] for change in changes if change.new and change.verdict == BETTER]
+    improved = [change.places[1] for change in changes if change.new and change.verdict == "better"]
     if improved:
         return StateSince(SeriesState.IMPROVED, min(improved))
     if series.values.size >= watch.needed:
