@@ -54,9 +54,9 @@ class Headline:
         return format_estimate(Estimate(self.value, self.low, self.high, self.level, self.n), self.unit)
 
     @property
-    def text(self) -> str:
-        """Return ``write bandwidth 657 (365–948) MiB/s``."""
-        return f"{self.operation} {format_metric(self.metric, self.operation)} {self.number}".strip()
+    def name(self) -> str:
+        """Return ``write bandwidth``."""
+        return f"{self.operation} {format_metric(self.metric, self.operation)}".strip()
 
 
 @dataclass(frozen=True)

@@ -109,6 +109,13 @@ class IndexView:
             rows = ask.execute(f"SELECT store, run FROM runs {selection} LIMIT ?", [*values, most])
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
+    def find_experiment(self, run: str) -> str:
+        """Return the experiment of a run; '' if there is no such run."""
+        text, values = self._build_store_condition()
+        with self.index.asking() as ask:
+            row = ask.execute(f"SELECT experiment FROM runs WHERE {text} AND run = ?", [*values, run]).fetchone()
+        return "" if row is None else str(row[0])
+
     def list_run_states(self, experiment: str | None, most: int) -> list[tuple[str, str]]:
         """Return (id, state) of the newest ``most`` readable runs, of one experiment or of all. A state differs when
         the run was replaced, or factors were added to it."""

@@ -24,6 +24,7 @@ from .web_page import Address, WebPage, render_page
 ON_A_PAGE = 60
 MOST_SERIES = 40
 _PATIENCE_S = 0.8  # a page shows what is known by then
+_DATE_LENGTH = 10
 _WORST_FIRST = tuple(SeriesState)
 
 
@@ -144,7 +145,11 @@ class Board:
         own = next(((item, at) for item, at in present if headline and _is_of_series(headline, item)), None)
         states = [series.get_state_at(place) for series, place in present if series.has_history]
         changes = [(change, series) for series, place in present for change in series.changes if change.place <= place]
-        change, changed = max(changes, key=lambda pair: pair[0].started_at, default=(None, None))
+        change, changed = max(
+            changes,
+            key=lambda pair: (pair[0].started_at[:_DATE_LENGTH], own is not None and pair[1] is own[0]),
+            default=(None, None),
+        )
         return ExperimentRow(
             self.shelf.of(experiment.store),
             experiment,
