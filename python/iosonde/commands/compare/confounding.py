@@ -135,7 +135,9 @@ def adjust_for_order(comparison: Comparison, sides: SidesInTurn | None) -> Compa
     """Return the comparison of sides in turn without the drift, or with an interval that is as wide as the dependence
     of neighbouring trials makes it."""
     stepped = _remove_drift(comparison, sides)
-    return stepped if sides is None or stepped is not comparison else _widen_interval(comparison, sides.in_turn.worth)
+    if sides is None or stepped is not comparison or (sides.in_turn.drift and sides.in_turn.drift.explains_effect):
+        return stepped
+    return _widen_interval(comparison, sides.in_turn.worth)
 
 
 def _widen_interval(comparison: Comparison, worth: float) -> Comparison:

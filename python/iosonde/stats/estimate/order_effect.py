@@ -13,7 +13,7 @@ from .distributions import t_critical
 from .trend import estimate_trend
 
 ALPHA = 0.01  # of a drift
-DEPENDENCE_ALPHA = 0.05  # of an autocorrelation of trials in turn, which then costs only the effective trials
+DEPENDENCE_ALPHA = 0.02  # of an autocorrelation of trials in turn
 _BIAS = 4.0  # of the correlation of neighbours about a line, 4ρ/n, besides 2/n (Kendall 1954, Biometrika 41, 403-404)
 _LARGEST_LAG1 = 0.95
 
@@ -98,9 +98,10 @@ def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | 
 
 def _compute_inflation(residuals: Array, is_b: Flags) -> float:
     """Return the inflation of the variance of a mean, (1 + ρ) / (1 - ρ), by the correlation of neighbours on a side,
-    with the bias of residuals about a line removed; at least 1."""
+    with the bias of residuals about a line removed; at least 1, as it is for
+    too few trials to know the correlation."""
     total, size = float(residuals @ residuals), residuals.size / 2
-    if total == 0 or size <= _BIAS:
+    if total == 0 or size < 2 * _BIAS:
         return 1.0
     is_same = is_b[1:] == is_b[:-1]
     lag1 = float((residuals[1:] * residuals[:-1])[is_same].sum()) / total
