@@ -20,7 +20,4 @@ PENDING: dict[str, Grade] = {
     "sysbench-72": NO_ANSWER,
     "ceph-16381": NO_ANSWER,
     "fio-426": WRONG,
-    "longhorn-10601": WRONG,
-    "archive-fio-head-last": WRONG,
-    "archive-md-real-io-2016": WRONG,
 }

@@ -627,3 +627,30 @@ def test_a_job_is_not_doubted_for_another_of_its_output():
     first, second = build_runs(understand(document), document, "e")
     assert "contradictions" not in first.facts and "completion_latency_p99" in first.headlines["read"]
     assert second.facts["contradictions"] and "completion_latency_p99" not in second.headlines["read"]
+
+
+KBENCH = """=========================
+FIO Benchmark Summary
+For: dev
+Size: 30G
+Quick Mode: disabled
+=========================
+IOPS (Read/Write)
+        Random:           80,122 / 61,410
+    Sequential:           96,210 / 70,331
+
+Bandwidth in KiB/sec (Read/Write)
+        Random:     2,401,220 / 1,310,774
+    Sequential:     2,510,331 / 1,402,118
+
+Latency in ns (Read/Write)
+        Random:     {random} / 41,000
+    Sequential:     28,000 / 39,000
+"""
+
+
+def test_a_latency_of_kbench_below_that_of_a_system_call_is_in_another_unit():
+    run = read_text(KBENCH.format(random=30))
+    assert group_doubtful_metrics(run.contradictions) == {"read": {"latency_mean"}}
+    assert [entry.code for entry in run.contradictions] == ["S136"]
+    assert not read_text(KBENCH.format(random="30,000")).contradictions
