@@ -19,5 +19,4 @@ PENDING: dict[str, Grade] = {
     "io500-109": NO_ANSWER,
     "sysbench-72": NO_ANSWER,
     "ceph-16381": NO_ANSWER,
-    "fio-426": WRONG,
 }

@@ -82,8 +82,9 @@ class Parsed:
     a tool's times show, 0 if they show none. ``is_closed_loop``: all printed settings are known to let no time pass
     between operations. ``form`` names the form of the text if the tool has several; ``written``
     are names of files that the execution wrote in addition, each with the part of it that they describe;
-    ``last_entry_s`` is the time of a log's last line after its begin. ``has_complete_last_line``: the last line has no
-    end, but all decimals that the tool prints, so that it is not cut. ``tool`` is the importer's name, ``headline``
+    ``last_entry_s`` is the time of a log's last line after its begin, ``interval_s`` the time between two of its
+    averages if none is missing, else 0. ``has_complete_last_line``: the last line has no end, but all decimals that the
+    tool prints, so that it is not cut. ``tool`` is the importer's name, ``headline``
     the kinds of metric that it shows first; ``registry`` sets both.
     """
 
@@ -106,6 +107,7 @@ class Parsed:
     form: str = ""
     written: dict[str, WrittenPart] = field(default_factory=dict)
     last_entry_s: float = 0.0
+    interval_s: float = 0.0
     has_complete_last_line: bool = False
     tool: str = ""
     headline: tuple[str, ...] = ()
