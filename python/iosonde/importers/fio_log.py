@@ -178,8 +178,8 @@ def _find_interval(table: Any) -> float:
 
     steps = [np.diff(table[table[:, 2] == code, 0], prepend=0.0) for code in np.unique(table[:, 2])]
     medians = [float(np.median(step)) for step in steps]
-    is_whole = all(step.max() <= _LONGEST_STEP * median for step, median in zip(steps, medians, strict=True))
-    return max(medians) / 1e3 if is_whole else 0.0
+    has_no_gap = all(step.max() <= _LONGEST_STEP * median for step, median in zip(steps, medians, strict=True))
+    return max(medians) / 1e3 if has_no_gap else 0.0
 
 
 def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:

@@ -130,7 +130,7 @@ class _Reader:
         settings: Settings = {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
         if (size := _read_block_size(match.group(4))) is not None:
             settings["block_size"] = size
-        if self._done and key not in self._announced and any((part.group, part.name) == key for part in self._parts):
+        if key not in self._announced and any((part.group, part.name) == key for part in self._parts):
             self._late[key] = settings
         else:
             self._get_run()
@@ -275,7 +275,7 @@ class _Reader:
             return
         keys = {*self._announced, *((part.group, part.name) for part in parts)}
         printed = {name: self._announced.get((group, name), {}) for group, name in keys}
-        settings, command = self._commands.find_settings(parts[0].line, printed)
+        settings, command, run.is_unflushed = self._commands.find_settings(parts[0].line, printed)
         if command:
             run.facts["command"] = command
         for group, name in keys if settings else ():

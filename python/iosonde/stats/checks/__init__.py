@@ -99,7 +99,7 @@ def list_check_modules() -> Mapping[str, str]:
     }
 
 
-_SUMMARY_TOO = ("S127", "S130", "S131", "S134", "S135", "S136", "S137", "S138")
+_SUMMARY_TOO = ("S127", "S130", "S131", "S134", "S135", "S136", "S137", "S138", "S142", "S143", "S144", "S145")
 # Findings shown by a summary, and findings about data shown by `check`.
 SUMMARY = tuple(code for code in list_check_modules() if code <= "S120" or code in _SUMMARY_TOO)
 CHECK = tuple(code for code in list_check_modules() if code < "S300")
