@@ -23,7 +23,7 @@ from .damage import note_reported_failure
 from .ior_settings import COUNTS, SETTINGS, complete_settings, set_factor
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import date_to_iso, split_command
+from .reading import date_to_iso, set_durations, split_command
 from .text import Text
 
 NAME = "ior"
@@ -98,6 +98,7 @@ class _Reader:
         self._early: list[tuple[int, str]] = []
         self._finished, self._last = False, 0
         self._n_printed = 0  # lines since the last row
+        self._ended_at = ""
 
     def feed(self, at: int, line: str) -> None:
         """Read one line."""
@@ -125,6 +126,7 @@ class _Reader:
 
     def end(self) -> None:
         """Finish after the last line."""
+        set_durations(self._session, self._ended_at)
         for run in self._session:
             _close_run(run, self._finished, self._last)
         self._session = []
@@ -133,7 +135,7 @@ class _Reader:
         self.end()
         self._shared = Parsed(version=version)
         self._table = self._summary = None
-        self._finished = False
+        self._finished, self._ended_at = False, ""
         self._get_run(0)
 
     def _get_run(self, at: int) -> Parsed:
@@ -155,6 +157,7 @@ class _Reader:
         self._n_printed += first == _OF_RANK
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
+            self._ended_at = date_to_iso(line.partition(":")[2])
         elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "WARNING:", "** error **")):
             if run is not None:
                 _read_trouble(run, at, line)
