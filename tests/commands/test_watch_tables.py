@@ -92,7 +92,7 @@ def test_a_stated_role_makes_a_fact_a_setting_and_a_number_the_order(tmp_path):
 def test_on_the_terminal_and_in_python_a_table_is_watched_as_a_store(tmp_path):
     name = write_table(tmp_path / "a.csv")
     done = CliRunner().invoke(cli, ["watch", name])
-    assert done.exit_code == 1 and "2026-08-15" in done.stdout and "kernel 6.1 → 6.2" in done.stdout
+    assert done.exit_code == 1 and "2026-08-15" in done.stdout
     assert iosonde.watch(name, since="2026-08-20").answer.problem is False
     with raises("not-a-store"):
         iosonde.watch(name, experiment="last")
