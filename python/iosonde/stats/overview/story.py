@@ -34,6 +34,7 @@ from ..regression.effect_types import (
     ResponseEffects,
     correct_effects,
     describe_blocks,
+    describe_effects_decided_by_family,
     describe_interaction,
     describe_minor_effects,
     describe_unclaimed_effects,
@@ -84,17 +85,23 @@ def build_stories(
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
+    displayed, headlines = _group_by_response(cells), _group_by_response(background.headline_cells)
+    every = headlines | displayed
     family = {
         key: ResponseEffects(tuple(some[0].by), untested=background.untested)
         if background.untested
         else estimate_cell_effects(select_complete_cells(some), level, background.together)
-        for key, some in (others | displayed).items()
+        for key, some in every.items()
     }
-    repeated = find_repeated_evidence([(others | displayed)[key] for key in family])
     effects = {
         key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
-        for key, own in zip(family, correct_effects(list(family.values()), repeated), strict=True)
+        for key, own in zip(
+            family,
+            correct_effects(
+                list(family.values()), find_repeated_evidence(list(every.values())), len(headlines or displayed)
+            ),
+            strict=True,
+        )
     }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
@@ -129,6 +136,7 @@ def build_stories(
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
                     list_factors_on_logarithms(effects[key]),
+                    key in (headlines or displayed),
                 )
             )
     return tuple(response_stories)
@@ -319,6 +327,9 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
         *reasons[:_MOST],
         *missing[:_MOST],
         *_describe_unsure(open_),
+        *describe_effects_decided_by_family(
+            {(story.title, story.operation, story.kind): story.effects for story in open_ + sure}
+        ),
         *logarithms,
         *describe_hidden_effects(response_stories),
     )
@@ -326,8 +337,11 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
 
 def describe_hidden_effects(response_stories: Sequence[ResponseStory]) -> list[str]:
     """Return a sentence for each response with factors that are significant on logarithms alone."""
-    stories = [story for story in response_stories if story.on_logarithms and not story.spans_decades]
-    return [f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}." for story in stories]
+    return [
+        f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}."
+        for story in response_stories
+        if story.on_logarithms and not story.spans_decades
+    ]
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:

@@ -29,7 +29,7 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import FactorEffect, ResponseEffects, correct_effects
+from .effect_types import FactorEffect, ResponseEffects
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -70,9 +70,7 @@ def estimate_effects(
     if log_base is not None or effects.untested or not grows_with_mean(values):
         return effects
     logarithms = estimate_effects(settings, [np.log(trials) for trials in values], shared, level, math.e)
-    significant = {effect.factors for effect in correct_effects([logarithms])[0].significant if not effect.is_joint}
-    marked = (replace(effect, on_logarithms=effect.factors in significant) for effect in effects.effects)
-    return replace(effects, effects=tuple(marked))
+    return replace(effects, logarithms=logarithms)
 
 
 @dataclass(frozen=True)
