@@ -23,6 +23,7 @@ from iosonde.stats.overview.story import estimate_cell_effects, find_repeated_ev
 from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from .caveats import warn_confounded_cells
+from .process_percentiles import describe_process_percentiles
 
 
 def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
@@ -35,7 +36,11 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     rows, at = (trials.rows, trials.at) if not query.response else _collect_response_rows(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    messages = [*(text for response in candidates for text in response.warnings), *warn_confounded_cells(candidates)]
+    messages = [
+        *(text for response in candidates for text in response.warnings),
+        *warn_confounded_cells(candidates),
+        *([] if query.response or query.metric else describe_process_percentiles(source)),
+    ]
     cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})

@@ -1,0 +1,51 @@
+"""What a summary shows of fio by default: the time of its fsyncs, and why a percentile of all processes is absent."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from click.testing import CliRunner
+
+from terminal import command_of
+
+summary = command_of("summary")
+
+
+def build_entry(p99_ns: int, total: int, counted: int) -> dict:
+    write = {"io_bytes": 2**20, "bw_bytes": 2**20, "iops": 256.0, "runtime": 1000, "total_ios": 256}
+    write["clat_ns"] = {"mean": 5000.0, "N": 256, "percentile": {"99.000000": p99_ns // 100}}
+    sync = {"mean": 4e6, "min": 1e6, "max": 9e6, "N": counted, "percentile": {"99.000000": p99_ns}}
+    options = {"rw": "randwrite", "bs": "4k", "fsync": "16"}
+    return {
+        "jobname": "w",
+        "groupid": 0,
+        "error": 0,
+        "job options": options,
+        "write": write,
+        "sync": {"total_ios": total, "lat_ns": sync},
+    }
+
+
+def build_json(*entries: dict) -> str:
+    return json.dumps({"fio version": "fio-3.33", "jobs": list(entries)}, indent=1)
+
+
+def summarise(path, *words: str) -> dict[str, Any]:
+    done = CliRunner().invoke(summary, [str(path), *words, "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_fsyncs_are_shown_without_being_asked_for(tmp_path):
+    (tmp_path / "j.json").write_text(build_json(build_entry(8_000_000, 31, 31)), encoding="utf-8")
+    rows = {(row["operation"], row["metric"]) for row in summarise(tmp_path / "j.json")["groups"]}
+    assert {("fsync", "latency_p99"), ("write", "completion_latency_p99")} <= rows
+
+
+def test_percentiles_of_single_processes_are_mentioned_with_their_range(tmp_path):
+    entries = [build_entry(p99, 31, 31) for p99 in (800_000, 5_000_000)]
+    (tmp_path / "j.json").write_text(build_json(*entries), encoding="utf-8")
+    text = " ".join(summarise(tmp_path / "j.json")["warnings"])
+    assert "8.00 µs to 50.0 µs" in text and "800 µs to 5.00 ms" in text and "group_reporting" in text
+    assert "group_reporting" not in " ".join(summarise(tmp_path / "j.json", "--metric", "bandwidth")["warnings"])
