@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from terminal import command_of
 
+diagnose = command_of("diagnose")
 summary = command_of("summary")
 
 
@@ -49,3 +51,20 @@ def test_percentiles_of_single_processes_are_mentioned_with_their_range(tmp_path
     text = " ".join(summarise(tmp_path / "j.json")["warnings"])
     assert "8.00 µs to 50.0 µs" in text and "800 µs to 5.00 ms" in text and "group_reporting" in text
     assert "group_reporting" not in " ".join(summarise(tmp_path / "j.json", "--metric", "bandwidth")["warnings"])
+
+
+@pytest.mark.parametrize("pause_ms", [4, 0])  # between two writes
+def test_the_time_of_fsyncs_is_in_no_recorded_operation(tmp_path, pause_ms):
+    """256 writes in 5 ms each with their fsync; the log holds the writes."""
+    entry = build_entry(8_000_000, 256, 256)
+    entry["job options"]["write_lat_log"] = "l"
+    entry["write"]["lat_ns"] = {"mean": 1e6 * (5 - pause_ms), "N": 256}
+    (tmp_path / "j.json").write_text(build_json(entry), encoding="utf-8")
+    took = 1_000_000 * (5 - pause_ms)
+    lines = [f"{5 * (number + 1)}, {took}, 1, 4096, {4096 * number}" for number in range(256)]
+    (tmp_path / "l_lat.1.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    done = CliRunner().invoke(diagnose, [str(tmp_path), "--json"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    notes = [note for note in json.loads(done.stdout)["notes"] if "no recorded operation" in note]
+    assert len(notes) == (pause_ms > 0)
+    assert all(note.startswith("80 %") and note.endswith("took 1.0 s") for note in notes)

@@ -12,6 +12,7 @@ from iosonde.core.vocabulary.defaults import STATES_ALL_OPTIONS
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import (
+    FSYNC,
     LAST_DONE,
     UNKNOWN,
     FioJob,
@@ -42,7 +43,7 @@ from .reading import (
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
-_SYNC, FSYNC = "sync", "fsync"  # fio's section of fsync, fdatasync and sync_file_range, and its operation
+_SYNC = "sync"
 _OPERATIONS = {**{name: name for name in DIRECTIONS}, _SYNC: FSYNC}
 _OPTIONS = "job options"
 _KIB = 1024.0

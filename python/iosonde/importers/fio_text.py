@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 
 from .damage import note_reported_failure
 from .fio_commands import FioCommands
-from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
+from .fio_jobs import FSYNC, LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
@@ -38,7 +38,7 @@ _SAMPLES = re.compile(
 # Before version 3.8 a line of several threads has the mean of one of them.
 _LEAST_OF_TOTAL = 0.6
 _PERCENTILES = re.compile(r"\s*(clat|slat|lat|sync) percentiles \((\wsec)\)")
-_SYNC, _FSYNC = "fsync/fdatasync/sync_file_range:", "fsync"
+_SYNC = "fsync/fdatasync/sync_file_range:"
 _ISSUED = re.compile(r"\s*issued rwts: total=\d+,\d+,\d+,(\d{1,15})\b")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
 # Begins of the lines with numbers.
@@ -113,7 +113,7 @@ class _Reader:
         elif self._parts and stripped.startswith(_NUMBERED) and self._read_numbers(at, line):
             return
         elif self._parts and stripped == _SYNC:
-            self._direction, self._in_percentiles, self._latency_blocks = _FSYNC, 0.0, []
+            self._direction, self._in_percentiles, self._latency_blocks = FSYNC, 0.0, []
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
@@ -162,7 +162,7 @@ class _Reader:
             self._latency, self._in_percentiles = _NAMES[match.group(1)], PER_SECOND[match.group(2)]
         elif match := _ISSUED.match(line):
             for row in self._parts[-1].rows:
-                if row.operation == _FSYNC:
+                if row.operation == FSYNC:
                     row.count = int(match.group(1)) or None  # with group_reporting 0 is printed
         else:
             return False
