@@ -49,7 +49,7 @@ from .uneven_missing import check_uneven_missing
 SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
 _MOST_FACTORS = 4  # listed by name
-_MIN_SHARE = 0.05  # smallest reported share without a test
+_MIN_SHARE, _NOTHING = 0.05, 5e-4  # smallest reported share without a test, and what is written as 0.0 %
 
 
 @dataclass(frozen=True)
@@ -318,9 +318,12 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
     wide = list(dict.fromkeys(story.title for story in response_stories if story.spans_decades))[:_MOST]
-    names = [story.kind for story in response_stories if story.spans_decades]
     template = "Means of {responses} span decades: take logs ({spell.response:'log({name})'})."
-    logarithms = [Message("take-logarithms", template, responses=join_names(wide), name=names[0])] if wide else []
+    logarithms = [
+        Message("take-logarithms", template, responses=join_names(wide), name=story.kind)
+        for story in response_stories
+        if story.spans_decades
+    ][:1]
     return (
         *texts,
         *more,
@@ -405,7 +408,9 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
     leading = f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])}"
-    rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
+    rest = ", ".join(
+        f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :] if effect.share >= _NOTHING
+    )
     text = f"{leading} of the variation" + (f", then {rest}" if rest else "")
     return Message(
         "significant",

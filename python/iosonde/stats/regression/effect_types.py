@@ -348,6 +348,20 @@ def describe_joint_effect(response: str, joint: FactorEffect) -> str:
     return f"The settings explain {joint.text} of the variation of {response}, but {next(describe_blocks([joint]))}"
 
 
+def describe_too_different(responses: Sequence[ResponseEffects], trials: Sequence[int]) -> list[str]:
+    """Return a sentence if settings are too different to rank their factors: most settings have one trial (``trials``
+    of each), and most of the responses with significant effects have a block of many factors."""
+    significant = [effects for effects in responses if effects.significant]
+    n_blocked = sum(any(len(effect.factors) > _MOST_FACTORS for effect in each.significant) for each in significant)
+    if 2 * n_blocked <= len(significant) or 2 * sum(n < 2 for n in trials) <= len(trials):
+        return []
+    template = (
+        "These settings are too different to rank what matters: most have one trial, and most factors change "
+        "together. Choose settings that are alike with {spell.where}."
+    )
+    return [Message("too-different", template)]
+
+
 def describe_minor_effects(effects: ResponseEffects) -> list[str]:
     """Describe the effects that hardly matter, if others matter, and the share that belongs to no single one."""
     minor = effects.minor if effects.significant else []
