@@ -68,15 +68,15 @@ quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the
 	@$(PY) -m pytest --quick tests/unit tests/commands $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n $(WORKERS) --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth tests/field $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n $(WORKERS) --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
-test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth tests/field $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
+test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 20 min)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 
-test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
+test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows; questions that people asked are answered
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs tests/field $(PYTEST_OPTIONS)
 
 # Commands that wait for a file system use no CPU, so more run at once than there are CPUs.
 test-rooms: .venv/.dev ## every command on a new account, as a plain user, with unlike experiments, on a file system that hangs (about 5 min; as root: all)

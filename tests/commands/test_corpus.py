@@ -193,6 +193,7 @@ def test_one_system_far_out_is_said_to_decide_and_is_not_what_explains(tmp_path)
     made = asked(sample.write(tmp_path / "s", [*others, far]), HowCorpus(per="none"))
     (found,) = [one for one in made.single_system_effects if one[1] == "nodes"]
     assert found[2].leverage > 0.5 and found[2].without is not None
+    assert found[2].far == ", ".join(str(far.factors[name]) for name in ("system", "institution"))
     text = "\n".join(lines(made)).replace("\n  ", " ")
     assert "~ nodes: " in text and "nodes" not in made.sentence and max(map(len, lines(made))) < 80
 

@@ -49,7 +49,7 @@ def test_percentiles_of_single_processes_are_mentioned_with_their_range(tmp_path
     entries = [build_entry(p99, 31, 31) for p99 in (800_000, 5_000_000)]
     (tmp_path / "j.json").write_text(build_json(*entries), encoding="utf-8")
     text = " ".join(summarise(tmp_path / "j.json")["warnings"])
-    assert "8.00 µs to 50.0 µs" in text and "800 µs to 5.00 ms" in text and "group_reporting" in text
+    assert all(each in text for each in ("8.00 µs", "50.0 µs", "800 µs", "5.00 ms", "group_reporting"))
     assert "group_reporting" not in " ".join(summarise(tmp_path / "j.json", "--metric", "bandwidth")["warnings"])
 
 
@@ -65,6 +65,5 @@ def test_the_time_of_fsyncs_is_in_no_recorded_operation(tmp_path, pause_ms):
     (tmp_path / "l_lat.1.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
     done = CliRunner().invoke(diagnose, [str(tmp_path), "--json"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    notes = [note for note in json.loads(done.stdout)["notes"] if "no recorded operation" in note]
-    assert len(notes) == (pause_ms > 0)
-    assert all(note.startswith("80 %") and note.endswith("took 1.0 s") for note in notes)
+    notes = [note for note in json.loads(done.stdout)["notes"] if note.startswith("80 %")]
+    assert [note.rpartition(" ")[0][-3:] for note in notes] == ["1.0"] * (pause_ms > 0)

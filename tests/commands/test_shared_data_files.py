@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,7 +51,37 @@ def ask(*words: object) -> tuple[dict, str]:
 
 @pytest.fixture(autouse=True)
 def nothing_read_before(monkeypatch):
-    monkeypatch.setattr(temporary_stores, "_titled_stores", {})
+    monkeypatch.setattr(temporary_stores, "_stores_of_files", {})
+
+
+def read_means(*names: Path) -> list[float]:
+    return list(iosonde.summary([str(name) for name in names]).to_frame()["mean"])
+
+
+def test_lists_that_begin_alike_and_directories_that_change_are_read_anew(tmp_path):
+    first, same, *others = write_outputs(tmp_path / "in")
+    assert read_means(first, same) != read_means(first, others[0])
+    before = ask("summary", tmp_path / "in")[0]["groups"]
+    (tmp_path / "in" / "run3.txt").unlink()
+    after = ask("summary", tmp_path / "in")[0]["groups"]
+    assert [group["n"] for group in before] == [2, 2] and [group["n"] for group in after] == [2, 1]
+
+
+def test_what_a_killed_reader_leaves_goes_with_the_next_one(tmp_path, monkeypatch):
+    write_outputs(tmp_path / "in")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    code = (
+        "import os, signal, sys; from iosonde.ingest import temporary_stores; "
+        "temporary_stores.open_files([sys.argv[1]]); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, str(tmp_path / "in")], timeout=60)
+    (left,) = scratch.iterdir()
+    assert killed.returncode == -signal.SIGKILL
+    os.utime(left, (0, 0))  # a young one may be of a process that has not locked it yet
+    done = subprocess.run([sys.executable, "-m", "iosonde.cli.main", "summary", str(tmp_path / "in")], timeout=60)
+    assert done.returncode == 0 and not list(scratch.iterdir())
 
 
 def test_several_files_and_their_directory_are_what_an_import_of_them_is(tmp_path):

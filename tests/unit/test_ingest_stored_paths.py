@@ -61,6 +61,18 @@ def test_directories_that_come_back_are_a_factor_and_numbers_are_repetitions(tmp
     assert sorted((group["by"]["dir1"], group["n"]) for group in groups) == [("alpha", 3), ("beta", 3)]
 
 
+def test_stores_of_one_directory_each_are_told_apart_when_they_are_merged(tmp_path):
+    write(tmp_path / "in", *SIX)
+    stores = [str(tmp_path / system) for system in ("alpha", "beta")]
+    for system, store in zip(("alpha", "beta"), stores, strict=True):
+        import_into(Path(store), tmp_path / "in" / system)
+    report = iosonde.merge_stores(str(tmp_path / "all"), stores).answer.to_dict()
+    ((name, systems),) = [(factor["name"], factor["levels"]) for factor in report["path_factors"]]
+    assert systems == ["alpha", "beta"]
+    groups = iosonde.summary(str(tmp_path / "all"), metric="bandwidth").answer.to_dict()["groups"]
+    assert sorted((group["by"][name], group["n"]) for group in groups) == [("alpha", 3), ("beta", 3)]
+
+
 def test_runs_themselves_stay_as_they_were_stored(tmp_path):
     write(tmp_path / "in", *SIX)
     import_into(tmp_path / "s", tmp_path / "in")

@@ -60,10 +60,12 @@ def test_every_number_of_a_metric_over_systems():
     assert made.mean == clustered.geometric_mean(0.9)
     assert made.mean.value == pytest.approx((4 * 4 * 16 * 1 * 64) ** 0.2) and made.standing_out == ()
     assert list(made.explained) == ["api", "nodes", "year"]
+    names = ["s, i1", "s, i2", "t, i2", "?, i3", "v, i3"]
     doublings = np.log2(NODES[:6])
-    assert made.explained["nodes"] == estimate_explained_by_number(clustered, doublings, 0.9)
+    assert made.explained["nodes"] == estimate_explained_by_number(clustered, doublings, 0.9, names)
     years = np.arange(2019.0, 2025)
-    assert made.explained["year"] == estimate_explained_by_number(clustered, years, 0.9)
+    assert made.explained["year"] == estimate_explained_by_number(clustered, years, 0.9, names)
+    assert made.explained["year"].far == "s, i1"
     assert (made.explained["api"].levels, made.explained["api"].share.value) == (1, None)
     assert made.settings["api"] == BySetting(
         ("P", "P", "P", "P", "M", "M"),
@@ -93,7 +95,7 @@ def test_the_flat_form_of_a_metric_has_all_its_numbers():
         2,
         {0.5: known},
         known,
-        {"x": Explained(known, known, 3, 0.7, known), "y": Explained(known, None, 4)},
+        {"x": Explained(known, known, 3, 0.7, known, "b"), "y": Explained(known, None, 4)},
         (StandingOut("b", 3.0),),
         {},
         Placed(2.0, known),
@@ -117,6 +119,7 @@ def test_the_flat_form_of_a_metric_has_all_its_numbers():
                 "share": known.to_json(),
                 "times_per_unit": known.to_json(),
                 "leverage": 0.7,
+                "leverage_of": "b",
                 "without_far": known.to_json(),
             },
             {
@@ -125,6 +128,7 @@ def test_the_flat_form_of_a_metric_has_all_its_numbers():
                 "share": known.to_json(),
                 "times_per_unit": None,
                 "leverage": None,
+                "leverage_of": None,
                 "without_far": None,
             },
         ],

@@ -11,7 +11,18 @@ from typing import Any
 from .errors import InputError
 from .levels import check_level
 from .message import current_spelling
-from .options import GivenNames, NameList, Option, Text, V, format_written_level, is_level, list_to_members, split_names
+from .options import (
+    GivenNames,
+    NameList,
+    Names,
+    Option,
+    Text,
+    V,
+    format_written_level,
+    is_level,
+    list_to_members,
+    split_names,
+)
 from .pairs import parse_pairs
 from .units import parse_rate, parse_seconds, parse_share, parse_size
 
@@ -76,6 +87,24 @@ class Integer(Number[V]):
 
     def _convert(self, value: Any) -> int:
         return integer_from(value)
+
+
+class Choices(Names[V]):
+    """Several of a few words, each once, in their own order; ``all`` stands for every one."""
+
+    def __init__(self, choices: Sequence[str], help: str, **more: Any) -> None:  # noqa: A002
+        super().__init__(more.pop("metavar", ",".join(choices)), help, (), **more)
+        self.choices = tuple(choices)
+
+    def parse(self, value: Any) -> NameList:
+        """The words. Raises InputError for another."""
+        words = super().parse(value)
+        if unknown := [word for word in words if word not in (*self.choices, "all")]:
+            choices = ", ".join((*self.choices, "all"))
+            raise self.error(
+                "unknown-option-value", "{option} is not known", "take {choices}", unknown[0], choices=choices
+            )
+        return tuple(choice for choice in self.choices if choice in words or "all" in words)
 
 
 class Level(Number[V]):

@@ -33,8 +33,9 @@ class UncheckedClaim:
 
     ``question`` is ``difference`` (of two sides), ``effect`` (of a factor, or a block of factors that change together),
     ``slope`` (of a term), ``limit`` (does a curve have one), ``best`` (an advised setting), ``model`` (does it beat the
-    mean), ``change`` (over time), ``cause`` or ``gate``. ``subject`` has the objects of the claim: (A, B), the factors,
-    the series, the class. ``claim`` names the best setting, the law, the cause. ``estimate`` is the number behind it.
+    mean), ``change`` (over time), ``dependence`` (do two vary together), ``cause`` or ``gate``. ``subject`` has the
+    objects of the claim: (A, B), the factors, the series, the class. ``claim`` names the best setting, the law, the
+    cause. ``estimate`` is the number behind it.
     ``family`` is the number of tests it was corrected for.
     """
 

@@ -22,7 +22,7 @@ from .damage import note_reported_failure
 from .ior_settings import COUNTS, SETTINGS, complete_settings, set_factor
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import date_to_iso, split_command
+from .reading import date_to_iso, set_durations, split_command
 from .text import Text
 
 NAME = "ior"
@@ -93,6 +93,7 @@ class _Reader:
         self._summary: IorSummary | None = None
         self._early: list[tuple[int, str]] = []
         self._finished, self._last = False, 0
+        self._ended_at = ""
 
     def feed(self, at: int, line: str) -> None:
         """Read one line."""
@@ -118,6 +119,7 @@ class _Reader:
 
     def end(self) -> None:
         """Finish after the last line."""
+        set_durations(self._session, self._ended_at)
         for run in self._session:
             _close_run(run, self._finished, self._last)
         self._session = []
@@ -126,7 +128,7 @@ class _Reader:
         self.end()
         self._shared = Parsed(version=version)
         self._table = self._summary = None
-        self._finished = False
+        self._finished, self._ended_at = False, ""
         self._get_run(0)
 
     def _get_run(self, at: int) -> Parsed:
@@ -147,6 +149,7 @@ class _Reader:
         run = self._session[-1] if self._session else None
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
+            self._ended_at = date_to_iso(line.partition(":")[2])
         elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "WARNING:", "** error **")):
             if run is not None:
                 _read_trouble(run, at, line)

@@ -21,6 +21,8 @@ from .text import Note, Text
 if TYPE_CHECKING:
     import numpy as np
 
+    from .samples import Samples
+
 # Certainty of a claim: the tool names itself; only this tool prints such a table; the shape alone.
 CERTAIN, LIKELY, WEAK = 90, 60, 30
 
@@ -84,7 +86,8 @@ class Parsed:
     are names of files that the execution wrote in addition, each with the part of it that they describe;
     ``last_entry_s`` is the time of a log's last line after its begin. ``has_complete_last_line``: the last line has no
     end, but all decimals that the tool prints, so that it is not cut. ``tool`` is the importer's name, ``headline``
-    the kinds of metric that it shows first; ``registry`` sets both.
+    the kinds of metric that it shows first; ``registry`` sets both. ``samples``: those of a system's counters over
+    time, whose means are the rows. ``span``: start and duration in s where ``started_at`` is the time of the print.
     """
 
     version: str = ""
@@ -109,6 +112,8 @@ class Parsed:
     has_complete_last_line: bool = False
     tool: str = ""
     headline: tuple[str, ...] = ()
+    samples: Samples | None = None
+    span: tuple[str, float] | None = None
 
     def warn(self, line: int, sentence: str) -> None:
         """Note a warning for readers of the numbers; the same sentence only once."""

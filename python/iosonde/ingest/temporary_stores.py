@@ -2,8 +2,8 @@
 
 import atexit
 import io
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +16,7 @@ from iosonde.core.words import format_count
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
 from iosonde.foreign.removal import locked_scratch_directory
+from iosonde.foreign.walking import walk_files
 from iosonde.importers import CERTAIN, Text, fio_version, read, understand
 from iosonde.importers.registry import build_no_result_error
 from iosonde.importers.runs import build_runs
@@ -27,8 +28,9 @@ from .import_files import CandidateFile, Imported, ImportPlan, import_all, itera
 
 MOST_FILES = 5000
 _EXPERIMENT = "imported"
+Stamp = tuple[str, int, int]  # of a file: its path, size and time of change
 _stores: dict[bytes, Store] = {}  # by the content of the file
-_titled_stores: dict[str, Store] = {}
+_stores_of_files: dict[tuple[str | Stamp, ...], Store] = {}
 _until_exit = ExitStack()
 atexit.register(_until_exit.close)
 
@@ -92,8 +94,6 @@ def open_files(names: Sequence[str]) -> tuple[Store, str]:
     """Return the store at the only path, or one with the runs of all these files and of those in directories, and its
     title. Says what was read. Raises InputError, DataError, for a file that was named and no tool wrote, too."""
     title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    if title in _titled_stores:
-        return _titled_stores[title], title
     failure = None
     if len(names) == 1:
         try:
@@ -102,8 +102,20 @@ def open_files(names: Sequence[str]) -> tuple[Store, str]:
             if error.code != "not-a-store":
                 raise
             failure = error
-    _titled_stores[title] = _store_files(names, failure)
-    return _titled_stores[title], title
+    key: tuple[str | Stamp, ...] = (*names, *_iterate_stamps(names))
+    if key not in _stores_of_files:
+        _stores_of_files[key] = _store_files(names, failure)
+    return _stores_of_files[key], title
+
+
+def _iterate_stamps(names: Sequence[str]) -> Iterator[Stamp]:
+    """Yield what tells whether files, and those in directories, are still the same."""
+    for name in names:
+        path = Path(name)
+        for file in sorted(walk_files(path, lambda *_: None)) if path.is_dir() else [path]:
+            with suppress(OSError):  # reading it says why
+                status = file.stat()
+                yield str(file), status.st_size, status.st_mtime_ns
 
 
 def _store_files(names: Sequence[str], no_store: InputError | None) -> Store:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
@@ -20,6 +21,7 @@ from iosonde.core.errors import InputError, IosondeError
 
 from .guard import Doorkeeper
 from .pages import PAGES
+from .pages.experiments import prepare_page
 from .pages.web_page import Address, WebPage, render_problem_page
 from .shelf import Shelf
 
@@ -201,7 +203,10 @@ def serve_in_background(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorke
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()
     threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]
-    threads += [threading.Thread(target=shelf.look_until, args=(store, ended), daemon=True) for store in shelf.stores]
+    threads += [
+        threading.Thread(target=shelf.look_until, args=(store, ended, partial(prepare_page, shelf)), daemon=True)
+        for store in shelf.stores
+    ]
     for thread in threads:
         thread.start()
     try:

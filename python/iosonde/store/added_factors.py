@@ -7,7 +7,7 @@ name.
 
 import contextlib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from iosonde.core.errors import DataError
 from iosonde.core.types import FactorValue
 
-from .files import Disk, build_write_error, clean_leftovers, lock_directory, read_file_state, read_plain, replace_file
-from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
+from .files import Disk
+from .side_document import SideDocument
 
 FILE = "factors.json"
 _LEVEL = (str, int, float)  # a truth value is an int
@@ -66,54 +66,28 @@ class AddedDocument:
         return AddedDocument(tuple(factors.values()), tuple(sorted({*self.dropped, *other.dropped})))
 
 
-class AddedFactors:
+class AddedFactors(SideDocument[AddedDocument]):
     """The added factors of a store."""
 
+    FILE = FILE
+    LOST = "the factors that runs received later are unknown"
+
     def __init__(self, store: Path, disk: Disk) -> None:
-        self._store, self._disk = store, disk
-        self._state: object = ()
+        super().__init__(store, disk)
+        self._cached_state: object = ()
         self._levels: dict[str, dict[str, FactorValue]] = {}
 
-    @property
-    def path(self) -> Path:
-        """Return the file; it does not exist if there are none."""
-        return self._store / FILE
+    def build_empty(self) -> AddedDocument:
+        """Return no factors."""
+        return AddedDocument()
 
-    def read(self) -> AddedDocument:
-        """Return the content; empty without a file. Raises DataError."""
-        try:
-            text = read_plain(self.path)
-            content = decode(text)
-            if SELF_SHA256 in content and not is_sealed(text, content):
-                raise DataError("checksum-mismatch", "it was changed after it was written")
-            return _document_from_plain(content)
-        except FileNotFoundError:
-            return AddedDocument()
-        except (AttributeError, DataError, OSError, KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                "damaged-file",
-                "{path} is damaged: the factors that runs received later are unknown",
-                "restore it from a copy, or remove it and repeat the import",
-                path=self.path,
-            ) from error
+    def decode_content(self, content: dict[str, Any]) -> AddedDocument:
+        """Return the factors of a decoded file."""
+        return _document_from_plain(content)
 
-    def change(self, edit: Callable[[AddedDocument], AddedDocument]) -> AddedDocument:
-        """Replace the content by ``edit`` of it, and return it. Raises DataError, SystemFaultError."""
-        with self._lock_store():
-            clean_leftovers(self._disk, self._store, FILE)
-            old = self.read()
-            new = edit(old)
-            if new != old:
-                try:
-                    replace_file(self._disk, self.path, encode_sealed(_document_to_plain(new)))
-                except OSError as error:
-                    raise build_write_error(error, "cannot write {path}", path=self.path) from error
-        return new
-
-    @property
-    def state(self) -> object:
-        """Return a value that changes when the file is replaced."""
-        return read_file_state(self.path)
+    def encode_content(self, content: AddedDocument) -> dict[str, Any]:
+        """Return the factors as plain data."""
+        return _document_to_plain(content)
 
     def apply(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the content of a run.json with the added factors of its run."""
@@ -128,23 +102,14 @@ class AddedFactors:
     def _read_levels(self) -> dict[str, dict[str, FactorValue]]:
         """Return run → its added factors; none if the file is damaged, which ``Store.problems`` reports."""
         state = self.state
-        if state != self._state:
+        if state != self._cached_state:
             levels: dict[str, dict[str, FactorValue]] = {}
             with contextlib.suppress(DataError):
                 for factor in self.read().factors:
                     for run, level in factor.levels.items():
                         levels.setdefault(run, {})[factor.name] = level
-            self._state, self._levels = state, levels
+            self._cached_state, self._levels = state, levels
         return self._levels
-
-    @contextlib.contextmanager
-    def _lock_store(self) -> Iterator[None]:
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(lock_directory(self._store))
-            except OSError as error:
-                raise build_write_error(error, "cannot write in {path}", path=self._store) from error
-            yield
 
 
 def _document_to_plain(document: AddedDocument) -> dict[str, Any]:

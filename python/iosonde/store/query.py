@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.device_loads import summarise_loads
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
 from iosonde.core.where import check_columns, find_matching_rows
@@ -83,6 +85,7 @@ def read_results_table(
     schema = tables.build_result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
     parts = parts if ranks else [_drop_single_ranks(part) for part in parts]
+    parts = [_add_load_rows(part, document, schema) for part, (_, document) in zip(parts, runs, strict=True)]
     rows = pa.concat_tables([_cast_part(part, schema) for part in parts]) if parts else schema.empty_table()
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
@@ -102,10 +105,42 @@ def read_results_table(
     return table.take(arrays.int64(find_matching_rows(cells, where)))
 
 
+@dataclass(frozen=True)
+class RankLoad:
+    """Values of the ``ranks`` of one operation and metric: the largest, and the mean."""
+
+    operation: str
+    metric: str
+    ranks: int
+    largest: float
+    mean: float
+
+
+def group_rank_loads(rows: pa.Table, metrics: Sequence[str]) -> list[RankLoad]:
+    """Return the load of the single ranks in the results of one run, for each of a tool's iterations."""
+    import pyarrow.compute as pc
+
+    singles = rows.filter(pc.and_(pc.is_valid(rows["rank"]), pc.is_in(rows["metric"], arrays.string(metrics))))
+    by = singles.group_by(["operation", "metric", "repetition"], use_threads=False)
+    groups = by.aggregate([("value", "count"), ("value", "max"), ("value", "mean")]).to_pylist()
+    numbers = ("value_count", "value_max", "value_mean")
+    return [RankLoad(row["operation"], row["metric"], *(row[name] for name in numbers)) for row in groups]
+
+
 def _drop_single_ranks(part: pa.Table) -> pa.Table:
     """Drop the rows of single ranks if they are very many and not all there is."""
     singles = len(part) - part["rank"].null_count
     return part.filter(part["rank"].is_null()) if arrays.MANY < singles < len(part) else part
+
+
+def _add_load_rows(part: pa.Table, document: dict[str, Any], schema: pa.Schema) -> pa.Table:
+    """Add the rows of the loads of disks during the run, if it has any."""
+    import pyarrow as pa
+
+    rows = summarise_loads(document["facts"])
+    if not rows:
+        return part
+    return pa.concat_tables([_cast_part(part, schema), tables.build_result_table(rows).replace_schema_metadata(None)])
 
 
 def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -11,7 +11,8 @@ from iosonde.core.units import choose_human_scale, format_percent, format_ratio,
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, format_estimate_parts, format_fitting_table, paragraphs, wrapped
-from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.compare_words import format_more_trials
 
 from . import text_against as against
 from .against import PairVerdicts
@@ -207,7 +208,7 @@ def format_verdict(item: ComparedCell) -> str:
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
-        return "~" if comparison.n_more is None else f"~ +{max(comparison.n_more)}"
+        return f"~ {format_more_trials(comparison)}".rstrip()
     doubt = " ?" if comparison.by_chance else ""
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 
@@ -219,8 +220,10 @@ def explain_signs(comparisons: Comparisons) -> str:
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
-        more = any(item.comparison.n_more for item in comparisons.items)
-        meanings.append("~ inconclusive" + (" (+n: additional trials per side needed)" if more else ""))
+        questions = {item.comparison.question for item in comparisons.items if item.comparison.n_more}
+        aims = ["+n: to find a difference of this size"] if DIFFERENT in questions else []
+        aims += ["=+n: to know that they are equal"] if EQUAL in questions else []
+        meanings.append("~ inconclusive" + (f" (more trials per side, {', '.join(aims)})" if aims else ""))
     if any(item.state is VerdictState.INCONCLUSIVE and item.overriding for item in comparisons.items):
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):

@@ -15,8 +15,6 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import describe_included_incomplete
 from iosonde.core.table import Table
-from iosonde.core.types import Estimate
-from iosonde.core.units import format_significant
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
@@ -24,6 +22,9 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
+from .parts import Parts, PartsQuery, build_parts
+from .ratios import COMMON
+from .sentence import describe_corpus
 from .systems import (
     add_year_column,
     choose_per_unit,
@@ -32,30 +33,31 @@ from .systems import (
     list_covariates,
     split_off_own_runs,
 )
-from .verdicts import build_corpus_verdicts, is_explanatory
+from .verdicts import build_corpus_verdicts
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
-
-_COMMON = 0.5  # of the systems with the most frequent metric
 
 
 @dataclass(frozen=True)
 class HowCorpus:
     """Options of a corpus. ``clusters``: columns that define a system; by default institution and system. ``per``:
     rates are per one of these (``nodes``, ``ranks``); ``''``: as they are. ``mine``: one's own result, a store or a
-    condition on this one, as ``submission=mine``; it is excluded from the corpus. ``every``: include rare metrics."""
+    condition on this one, as ``submission=mine``; it is excluded from the corpus. ``every``: include rare metrics.
+    ``about``: what else is asked (``parts.TOPICS``)."""
 
     clusters: tuple[str, ...] = ()
     per: str | None = None
     mine: str = ""
     every: bool = False
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Corpus(Answer):
     """Result of a corpus. ``phases`` are in the order of the tool. ``rare``: number of hidden metrics, which few
     systems have or which are a part of another. ``linked``: how much of the metadata rate the bandwidth explains,
-    between systems, both by the ``scores``. ``units``: those of covariates' levels."""
+    between systems, both by the ``scores``. ``units``: those of covariates' levels. ``parts``: answers on what else was
+    asked."""
 
     name: str
     level: float
@@ -70,6 +72,7 @@ class Corpus(Answer):
     scores: tuple[TwoScores, ...] = ()
     warnings: tuple[str, ...] = ()
     units: Mapping[str, str] = field(default_factory=dict)
+    parts: Parts = field(default_factory=Parts)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde corpus --json``."""
@@ -83,6 +86,7 @@ class Corpus(Answer):
             "rare": self.rare,
             "phases": [phase.to_json() for phase in self.phases],
             "metadata_by_bandwidth": None if self.linked is None else self.linked.share.to_json(),
+            **self.parts.to_json(),
             "sentence": self.sentence,
             "warnings": list(self.warnings),
         }
@@ -117,32 +121,14 @@ class Corpus(Answer):
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Return the verdicts: whether each covariate explains a metric, and on which side of the median one's own
-        result lies."""
-        return build_corpus_verdicts(self.phases)
+        """Return the verdicts: whether each covariate explains a metric, on which side of the median one's own result
+        lies, and, if asked, which phases go together."""
+        return (*build_corpus_verdicts(self.phases), *self.parts.verdicts)
 
     @property
     def sentence(self) -> str:
         """Describe how far systems differ, what explains it, and where one's own result lies."""
-        sentences = _describe_own_places(self)
-        most = max(self.phases, key=_compute_spread, default=None)
-        if most and _compute_spread(most) and not sentences:
-            times = format_significant(_compute_spread(most))
-            sentences.append(
-                f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
-            )
-        effects = [
-            (phase, name, e) for phase in self.phases for name, e in phase.explained.items() if is_explanatory(e)
-        ]
-        if effects:
-            strongest, name, e = max(effects, key=lambda effect: effect[2].share.low or 0.0)
-            sentences.append(
-                f"Most is explained of {strongest.title} by {name}: {_format_percent(e.share)} of the variance of its "
-                "logarithm between systems."
-            )
-        elif self.on and self.phases:
-            sentences.append("No covariate explains a significant share.")
-        return " ".join(sentences)
+        return describe_corpus(self.phases, self.on, self.years, self.parts.sentence)
 
 
 def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -> Corpus:
@@ -175,13 +161,14 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
         *work.linked(),
         (*trials.warnings, *_list_warnings(rest, rows, work)),
         rest.units(),
+        build_parts(rest, mine, work, PartsQuery(how.about, clusters, query.on, selected, bool(shows_all))),
     )
 
 
 def _select_kinds(every: Sequence[_Kind], systems: Sequence[int]) -> list[_Kind]:
     """Select the metrics of many systems that a tool's list has, without rates of phases with a bandwidth, and parts of
     a phase (``mdtest_easy_write_tree_creation``)."""
-    least = min(max(LEAST, _COMMON * max(systems)), max(systems))
+    least = min(max(LEAST, COMMON * max(systems)), max(systems))
     kinds = [kind for kind, n in zip(every, systems, strict=True) if n >= least]
     operations = {kind[0] for kind, _ in kinds}
     fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
@@ -219,28 +206,3 @@ def _list_warnings(source: Source, rows: Table, work: Systems) -> Iterator[str]:
         template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
         values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
         yield Message("missing-size", template, unit=work.per.removesuffix("s"), **values)
-
-
-def _compute_spread(phase: CorpusPhase) -> float:
-    low, high = phase.quantiles[0.1].value, phase.quantiles[0.9].value
-    return high / low if low and high else 0.0
-
-
-def _format_percent(share: Estimate) -> str:
-    if share.value is None:
-        return "~"
-    if share.low is None or share.high is None:
-        return f"{100 * share.value:.0f} %"
-    return f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"
-
-
-def _describe_own_places(answer: Corpus) -> list[str]:
-    """Describe where one's own result is lowest, and where highest."""
-    own = ((phase, phase.placed.share) for phase in answer.phases if phase.placed)
-    placed = sorted(own, key=lambda item: item[1].value or 0.0)
-    when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
-    chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
-    return [
-        f"Your {phase.title} is above {_format_percent(share)} of {format_count(phase.systems, 'system')}{when}."
-        for phase, share in chosen
-    ]

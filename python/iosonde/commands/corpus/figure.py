@@ -5,6 +5,7 @@ Values are on logarithmic axes.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
@@ -14,7 +15,9 @@ from iosonde.layout.figure import Figure, combine_figures
 from iosonde.layout.text import format_estimate
 from iosonde.layout.vocabulary import (
     BLUE,
+    GRID,
     INK,
+    PAPER,
     VERMILION,
     Spec,
     build_legend,
@@ -32,6 +35,7 @@ from iosonde.layout.vocabulary import (
 from iosonde.stats.overview.systems import BySetting, CorpusPhase
 
 from .answer import Corpus
+from .dependence import Dependence
 
 _ROW = 26  # px
 _WIDE = 460
@@ -52,7 +56,9 @@ class _Strip:
 
 
 def figure(answer: Corpus) -> Figure:
-    """Draw a panel per unit."""
+    """Draw a panel per unit; of a corpus that is asked which phases go together, their correlations."""
+    if answer.parts.dependence is not None:
+        return draw_dependence(answer.parts.dependence)
     return combine_figures(draw_panels(answer), columns=1)
 
 
@@ -246,6 +252,44 @@ def draw_scores(answer: Corpus) -> Figure:
     )
     spec = view(layer(rows, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=300)
     return Figure(spec, "Bandwidth against metadata", "The metadata score of each run against its bandwidth score.")
+
+
+def draw_dependence(dependence: Dependence) -> Figure:
+    """Draw the rank correlation of all pairs of phases: above the diagonal as a whole, below it per node."""
+    places = {name: place for place, name in enumerate(dependence.phases)}
+    rows: list[dict[str, Any]] = []
+    for pair in dependence.pairs:
+        first, second = sorted(pair.names, key=places.__getitem__)
+        forms = [(first, second, "as a whole", pair.total)]
+        forms += [] if pair.per_unit is None else [(second, first, f"per {dependence.per}", pair.per_unit)]
+        rows += [
+            {
+                "y": y,
+                "x": x,
+                "value": short(link.rho.value) if link.is_discovery else None,
+                "tip": f"{y}, {x}, {form}\nρ {format_estimate(link.rho, '')}, {pair.state}",
+            }
+            for y, x, form, link in forms
+        ]
+    names = list(places)
+    channels = {
+        "x": build_name_channel("", names, "x", {"labelAngle": -60, "labelOverlap": False, "domain": False}),
+        "y": build_name_channel("", names, "y", {"domain": False}),
+        "color": {
+            "field": "value",
+            "type": "quantitative",
+            "scale": {"domain": [-1, 0, 1], "range": [VERMILION, PAPER, BLUE], "interpolate": "rgb"},
+            "legend": {"title": "ρ", "orient": "right", "direction": "vertical", "gradientLength": 120},
+        },
+    }
+    side = max(4, len(names)) * _ROW
+    below = f", per {dependence.per} below it" if dependence.per else ""
+    return Figure(
+        view(layer(rows, "rect", channels, stroke=GRID), width=side, height=side),
+        f"Phases that go together: as a whole above the diagonal{below}",
+        f"Rank correlation of {format_count(len(dependence.pairs), 'pair')} of phases over systems: of the whole above "
+        f"the diagonal{below}. Pairs that are not significant are blank.",
+    )
 
 
 def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tuple[float, Spec]:

@@ -44,7 +44,13 @@ class CorpusPage:
 
 def build_corpus_page(corpus: Corpus) -> CorpusPage:
     """Build the page of a corpus."""
-    tables = (_tabulate_numbers(corpus), _tabulate_explained(corpus), _tabulate_outliers(corpus))
+    tables = (
+        _tabulate_numbers(corpus),
+        _tabulate_explained(corpus),
+        _tabulate_outliers(corpus),
+        _tabulate_pairs(corpus),
+        _tabulate_ratios(corpus),
+    )
     return CorpusPage(
         corpus,
         tuple(_select_covariates(corpus)),
@@ -119,6 +125,47 @@ def _tabulate_explained(corpus: Corpus) -> DataTable:
 def _tabulate_outliers(corpus: Corpus) -> DataTable:
     rows = tuple((out.system, phase.title, out.times) for phase in corpus.phases for out in phase.standing_out)
     return DataTable("Systems that stand out", ("system", "number", "times the median system"), tuple(sorted(rows)))
+
+
+def _tabulate_pairs(corpus: Corpus) -> DataTable:
+    pairs = () if corpus.parts.dependence is None else corpus.parts.dependence.pairs
+    rows = tuple(
+        (
+            *pair.names,
+            str(pair.state),
+            pair.total.rho.n,
+            *(
+                number
+                for link in (pair.total, pair.per_unit, pair.equal_size)
+                for number in (*iterate_ends(None if link is None else link.rho), None if link is None else link.q)
+            ),
+        )
+        for pair in pairs
+    )
+    forms = ("whole", "per unit", "equal size")
+    columns = [f"{form}{end}" for form in forms for end in ("", " low", " high", " q")]
+    return DataTable("Rank correlations of phases", ("phase", "with", "state", "systems", *columns), rows)
+
+
+def _tabulate_ratios(corpus: Corpus) -> DataTable:
+    rows = tuple(
+        (
+            ratio.operation,
+            ratio.what,
+            ratio.level,
+            ratio.median.n,
+            ratio.runs,
+            *iterate_ends(ratio.median),
+            *iterate_ends(ratio.high),
+            ratio.largest,
+            ratio.largest_system,
+        )
+        for ratios in corpus.parts.ratios.values()
+        for ratio in ratios
+    )
+    ends = [f"{name}{end}" for name in ("median", "p90") for end in ("", " low", " high")]
+    columns = ("number", "ratio", corpus.parts.by or "level", "systems", "runs", *ends, "largest", "system")
+    return DataTable("Ratios over systems", columns, rows)
 
 
 def _tabulate_runs(corpus: Corpus) -> DataTable:

@@ -10,9 +10,11 @@ from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.result import Result
 from iosonde.core.front_end import get_front_end
-from iosonde.core.option_kinds import FigureFile
+from iosonde.core.option_kinds import Choices, FigureFile
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
+
+from .topics import TOPICS
 
 if TYPE_CHECKING:
     from .answer import Corpus
@@ -41,6 +43,12 @@ class CorpusOptions(DataOptions):
     )
     per: Text[str | None] = Text("X", "Rates per nodes or ranks, or none.", default_text="nodes, where they are known")
     mine: Text[str] = Text("STORE|COND", "Your own result: a store, or a condition on this one.", "")
+    about: Choices[NameList] = Choices(
+        TOPICS,
+        "What else to answer: validity (and score), dependence (of phases), open-close (shares of the time), "
+        "wear-out (stragglers), balance (of ranks and epochs), or all.",
+        metavar="TOPIC,…",
+    )
     every: Flag[bool] = Flag("Numbers of few systems, too.", flag="all")
     plot: FigureFile[str | None] = FigureFile("FILE", "Every run by phase, as .png, .svg or .pdf.")
     page: Text[str | None] = Text("FILE", "Write a page of it, with figures: one HTML file.")
@@ -61,6 +69,7 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
     Examples
     --------
     >>> iosonde.corpus("io500", on=["nodes", "api", "year"], mine="submission=mine")
+    >>> iosonde.corpus("io500", about=["validity", "dependence"])
     """
     from .answer import HowCorpus
     from .answer import corpus as answer
@@ -71,7 +80,9 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
     source = options.open_data()
     announce_analysis("corpus", len(source.table), len(source.table.columns))
     systems = answer(
-        source, options.query, HowCorpus(options.cluster or (), options.per, options.mine or "", options.every)
+        source,
+        options.query,
+        HowCorpus(options.cluster or (), options.per, options.mine or "", options.every, options.about),
     )
     write_figure = build_figure_writer(options.plot, lambda: figure(systems))
 

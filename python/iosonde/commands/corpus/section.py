@@ -14,7 +14,14 @@ from . import figure as figures
 from .for_page import CorpusPage
 from .text import format_share, lines
 
-KINDS = _PLACED, _SPREAD, _BY, _SCORES, _SHARES = "placed", "spread", "by", "scores", "shares"
+KINDS = _PLACED, _SPREAD, _BY, _SCORES, _DEPENDENCE, _SHARES = (
+    "placed",
+    "spread",
+    "by",
+    "scores",
+    "dependence",
+    "shares",
+)
 
 
 def render_corpus(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
@@ -52,6 +59,7 @@ def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] =
 
 
 def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
+    dependence = page.corpus.parts.dependence
     corpus, phases = page.corpus, [phase for phase in page.corpus.phases if len(phase.values) > 1]
     kinds = {
         _PLACED: [figures.draw_own_places(corpus)] if any(phase.placed for phase in corpus.phases) else [],
@@ -61,6 +69,7 @@ def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
             for covariate in page.by
         ],
         _SCORES: [figures.draw_scores(corpus)] if len(corpus.scores) > 1 else [],
+        _DEPENDENCE: [figures.draw_dependence(dependence)] if dependence is not None and dependence.tests else [],
         _SHARES: [figures.draw_distribution(phase) for phase in phases],
     }
     for kind, several in kinds.items():

@@ -12,6 +12,8 @@ from iosonde.layout.text import CANNOT_TELL, escape, paragraphs, table, wrapped
 from iosonde.stats.overview.systems import CorpusPhase
 
 from .answer import Corpus
+from .text_parts import count_states, topic_lines
+from .topics import VALIDITY
 
 _COLUMNS = 3  # covariates side by side
 _OUT = 8  # outlying systems
@@ -20,6 +22,26 @@ _OUT = 8  # outlying systems
 def lines(answer: Corpus) -> Iterator[str]:
     """The lines of the text."""
     yield from wrapped(_format_header(answer))
+    yield from topic_lines(answer.parts) if answer.parts.topics else _format_spread(answer)
+    notes = [f"~ {warning}" for warning in answer.warnings]
+    n_excluded = answer.parts.validity.count_excluded(answer.runs)
+    if n_excluded > 0 and VALIDITY not in answer.parts.topics:
+        notes.append(
+            f"~ {format_count(n_excluded, 'run')} left out ({count_states(answer.parts.validity)}): "
+            f"{spell.about:validity} says why"
+        )
+    if answer.rare and not answer.parts.topics:
+        more = format_count(answer.rare, "more number")
+        notes.append(f"~ {more} of fewer systems, or parts of these: {spell.all}, or {spell.response} by name")
+    if notes:
+        yield ""
+    yield from paragraphs(notes, "  ")
+    if sentence := answer.parts.sentence if answer.parts.topics else answer.sentence:
+        yield from ["", *wrapped(sentence)]
+
+
+def _format_spread(answer: Corpus) -> Iterator[str]:
+    """Format the spread of each number, what explains it, outliers, and one's own place."""
     yield ""
     per = next((phase.per for phase in answer.phases if phase.per), "")
     mine = any(phase.placed for phase in answer.phases)
@@ -39,15 +61,6 @@ def lines(answer: Corpus) -> Iterator[str]:
         yield from wrapped(
             f"Between systems the bandwidth score explains {format_share(answer.linked.share)} of the metadata score."
         )
-    notes = [f"~ {warning}" for warning in answer.warnings]
-    if answer.rare:
-        more = format_count(answer.rare, "more number")
-        notes.append(f"~ {more} of fewer systems, or parts of these: {spell.all}, or {spell.response} by name")
-    if notes:
-        yield ""
-    yield from paragraphs(notes, "  ")
-    if answer.sentence:
-        yield from ["", *wrapped(answer.sentence)]
 
 
 def format_share(estimate: Estimate) -> str:
@@ -104,7 +117,7 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
     for phase, name, e in answer.single_system_effects:
         yield from wrapped(
-            f"~ {name}: one outlying system determines the line alone (leverage "
+            f"~ {name}: one outlying system, {e.far}, determines the line alone (leverage "
             f"{format_decimals(e.leverage or 0.0, 2)} in {phase.name}): {format_share(e.share)} of it, and without "
             f"that system {format_share(e.without or e.share)}",
             "  ",

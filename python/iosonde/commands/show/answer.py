@@ -22,8 +22,7 @@ from iosonde.store import Store
 from iosonde.store.arrays import PROFILE_KEY
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import iter_operations
-
-from .row_settings import add_row_settings
+from iosonde.store.row_columns import add_row_settings
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
 _PIECE = 1 << 20

@@ -16,6 +16,7 @@ from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.stats.estimate.distributions import chi2_upper_p
+from iosonde.stats.estimate.rank_correlation import compute_mean_ranks
 from iosonde.stats.regression.scattered import SCATTERED, choose_bin_count, classify_design
 
 _ASSOCIATED = 0.2  # Cramér's V
@@ -209,9 +210,5 @@ def _compute_cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> f
 
 def _compute_spearman(a: Array, b: Array) -> float:
     """Return |ρ| of mean ranks; 0 if not significant (|ρ|·√n below 3.3)."""
-    ranks = []
-    for values in (a, b):
-        _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[inverse.reshape(-1)])
-    rho = abs(float(np.corrcoef(ranks[0], ranks[1])[0, 1]))
+    rho = abs(float(np.corrcoef(compute_mean_ranks(a), compute_mean_ranks(b))[0, 1]))
     return rho if rho * math.sqrt(len(a)) > 3.3 else 0.0

@@ -6,7 +6,7 @@ from importlib import resources
 from iosonde.page import carried, library
 from iosonde.serve.shelf import Shelf
 
-from . import compare, history, live, report, runs
+from . import compare, experiments, history, live, report, runs
 from .web_page import Address, WebPage
 
 Page = Callable[[Shelf, Address], WebPage]
@@ -24,7 +24,7 @@ def _read_style() -> str:
 
 
 PAGES: dict[str, Page] = {
-    "/": runs.render_experiments_page,
+    "/": experiments.render_experiments_page,
     "/runs": runs.render_runs_page,
     "/run": runs.run_page,
     "/history": history.render_history_page,

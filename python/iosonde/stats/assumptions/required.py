@@ -14,5 +14,6 @@ REQUIRED: dict[str, frozenset[str]] = {
     "model": frozenset(_TRIALS | _COLUMNS | _TIME),
     "change": frozenset({"dependent", "few-trials"}),
     "cause": frozenset({"goes-together"}),
+    "dependence": frozenset({"subsamples", "few-trials", "missing-values", "leverage", "varies-besides"}),
     "gate": frozenset(_TRIALS | _COLUMNS | _TIME | _ERROR),
 }

@@ -6,6 +6,7 @@ the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -49,7 +50,7 @@ class Clustered:
     @cached_property
     def log_means(self) -> Array:
         """Return the mean of the logs of each cluster, by its number. Values are above 0."""
-        return _average_by_group(np.log(self.values), self.clusters)
+        return average_by_group(np.log(self.values), self.clusters)
 
     def geometric_mean(self, level: float) -> Estimate:
         """Estimate the geometric mean of the clusters' geometric means, with Student's t interval on logs."""
@@ -61,7 +62,7 @@ class Clustered:
         Wilson's interval with Student's t for the number of clusters, and an effective number of them: p(1 - p) over
         the variance of the estimate (Korn & Graubard, Survey Methodology 24, 1998, 193-201).
         """
-        below = _average_by_group((self.values < limit) + 0.5 * (self.values == limit), self.clusters)
+        below = average_by_group((self.values < limit) + 0.5 * (self.values == limit), self.clusters)
         if self.n < 2:
             return Estimate(float(below.mean()) if self.n else None, None, None, level, self.n, (_FEW,))
         share = float(below.mean())
@@ -82,7 +83,7 @@ class Clustered:
                 n=self.n,
             )
             return Estimate(value, None, None, level, self.n, (warning,))
-        below = _average_by_group((self.values < value) + 0.5 * (self.values == value), self.clusters)
+        below = average_by_group((self.values < value) + 0.5 * (self.values == value), self.clusters)
         low, high = self._compute_limits(p, float(below.var(ddof=1)) / self.n, level)
         return Estimate(
             value, min(self._find_quantile(low), value), max(self._find_quantile(high), value), level, self.n
@@ -141,21 +142,22 @@ def _compute_wilson(share: float, effective: float, df: int, level: float) -> tu
 class Explained:
     """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: factor of the
     value per unit of a numeric covariate; None for levels. ``levels``: number of levels used. ``leverage``: the largest
-    leverage of a cluster; ``without``: the share without that cluster, if it has more weight than all others
-    together."""
+    leverage of a cluster, ``far`` the name of that one; ``without``: the share without it, if it has more weight than
+    all others together."""
 
     share: Estimate
     slope: Estimate | None
     levels: int
     leverage: float | None = None
     without: Estimate | None = None
+    far: str = ""
 
 
-def estimate_explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
+def estimate_explained_by_number(values: Clustered, x: Array, level: float, names: Sequence[str] = ()) -> Explained:
     """Estimate the share explained by a line over a number: one point per cluster, the means of its logs and of its
     ``x``. A cluster with a leverage above a half alone determines the line (Huber, Robust Statistics, 1981, section
-    7.2). The share without it is then returned, too."""
-    xs, ys = _average_by_group(x, values.clusters), values.log_means
+    7.2). The share without it is then returned, too. ``names``: those of the clusters, by their number."""
+    xs, ys = average_by_group(x, values.clusters), values.log_means
     explained = _fit_line(xs, ys, level)
     if explained.slope is None:
         return explained
@@ -164,6 +166,7 @@ def estimate_explained_by_number(values: Clustered, x: Array, level: float) -> E
     return replace(
         explained,
         leverage=float(leverage[far]),
+        far=str(names[np.unique(values.clusters)[far]]) if names else "",
         without=None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share,
     )
 
@@ -195,7 +198,7 @@ def estimate_explained_by_levels(
     several levels."""
     _, points = np.unique(np.column_stack([levels, values.clusters]), axis=0, return_inverse=True)
     points = points.reshape(-1)
-    y = _average_by_group(np.log(values.values), points)
+    y = average_by_group(np.log(values.values), points)
     first = np.unique(points, return_index=True)[1]
     of, cluster = levels[first], values.clusters[first]
     names, place, sizes = np.unique(of, return_inverse=True, return_counts=True)
@@ -221,7 +224,8 @@ def estimate_explained_by_levels(
     )
 
 
-def _average_by_group(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
+def average_by_group(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
+    """Return the mean of each group, in the order of the groups' numbers."""
     _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     means: Array = np.bincount(places, weights=np.asarray(values, dtype=float), minlength=len(sizes)) / sizes
     return means

@@ -12,9 +12,10 @@ from iosonde.core.units import choose_human_scale, format_percent, format_ratio,
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import format_count, format_number, join_names
 
-from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, POWER, Comparison
 
 NOT_SIGNIFICANT = "not significant"  # after Holm's correction
+MOST_SHOWN = 1000  # trials: more are never measured, and their number is not known so well
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,20 @@ def _suggest_trials_needed(comparison: Comparison, margin: str) -> str:
         return ""
     if comparison.n_more is None:
         return " More trials are needed."
+    aim = f"know whether it is within {margin}"
+    if comparison.question == DIFFERENT:
+        aim = f"find a difference of this size (power {format_percent(POWER)})"
+    if comparison.n_needed > MOST_SHOWN:
+        return f" More than {MOST_SHOWN} trials per side are needed to {aim}."
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
-    return f" About {comparison.n_needed} trials per side are needed to know whether it is within {margin}: {more}."
+    return f" About {comparison.n_needed} trials per side are needed to {aim}: {more}."
+
+
+def format_more_trials(comparison: Comparison) -> str:
+    """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know that
+    the sides are equal, ``>1000``; '' if unknown."""
+    if comparison.n_more is None:
+        return ""
+    more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
+    return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"

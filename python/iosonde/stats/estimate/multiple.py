@@ -28,6 +28,26 @@ def adjust_by_holm(p_values: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
+def adjust_by_yekutieli(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return adjusted p-values: those of at most r are discoveries at a false discovery rate of at most r, however the
+    tests depend on each other (Benjamini & Yekutieli, Annals of Statistics 29, 2001, 1165-1188). Correlations of pairs
+    that share a member depend with either sign, which Benjamini & Hochberg's rate does not allow. None stays None and
+    does not count."""
+    ranked = sorted(((p, place) for place, p in enumerate(p_values) if p is not None), reverse=True)
+    adjusted: list[float | None] = [None] * len(p_values)
+    size, running = len(ranked), 1.0
+    harmonic = compute_harmonic_sum(size)
+    for after, (p, place) in enumerate(ranked):
+        running = min(running, p * harmonic * size / (size - after))
+        adjusted[place] = running
+    return adjusted
+
+
+def compute_harmonic_sum(size: int) -> float:
+    """Return 1 + 1/2 + … + 1/``size``: a false discovery rate ÷ it holds for any dependence among ``size`` tests."""
+    return sum(1 / k for k in range(1, size + 1))
+
+
 def is_same_evidence(units: tuple[str, str], a: Array, b: Array) -> bool:
     """Return whether two responses of one operation, trial by trial, are a bandwidth and a rate at one size: one is the
     other times a constant, so that a test of both is one test."""

@@ -119,6 +119,7 @@ class CorpusPhase:
                     "share": explained.share.to_json(),
                     "times_per_unit": None if explained.slope is None else explained.slope.to_json(),
                     "leverage": explained.leverage,
+                    "leverage_of": explained.far or None,
                     "without_far": None if explained.without is None else explained.without.to_json(),
                 }
                 for name, explained in self.explained.items()
@@ -132,16 +133,18 @@ class CorpusPhase:
 
 class Systems:
     """A table of trials, the columns that identify a system, covariates, and the unit that rates are divided by
-    (``per``; '': none). ``of`` numbers the system of each row, ``names`` are their names."""
+    (``per``; '': none). ``of`` numbers the system of each row, ``names`` are their names, ``system_names`` those by
+    number."""
 
     def __init__(self, rows: Table, clusters: Sequence[str], on: Sequence[str], per: str, level: float) -> None:
         self.rows, self.on, self.per, self.level = rows, on, per, level
         self.of = np.zeros(len(rows), dtype=np.intp)
-        self.names = np.full(len(rows), "", dtype=object)
+        self.names, self.system_names = np.full(len(rows), "", dtype=object), list[str]()
         for place, (key, at) in enumerate(rows.groups(clusters)):
             self.of[at] = place
             # Two institutions may have systems of the same name: the key includes the institution.
-            self.names[at] = ", ".join("?" if part is None else str(part) for part in reversed(key))
+            self.system_names.append(", ".join("?" if part is None else str(part) for part in reversed(key)))
+            self.names[at] = self.system_names[-1]
         self.size = np.ones(len(rows)) if not self.per else rows.numbers(self.per)
 
     def systems(self, at: npt.NDArray[np.intp]) -> int:
@@ -184,7 +187,8 @@ class Systems:
         if not column.numeric:
             return estimate_explained_by_levels(part, column.codes()[0][at], self.level, LEAST)
         numbers = column.values[at].astype(float)  # of a wide range, such as nodes, log2; a year or a flag as it is
-        return estimate_explained_by_number(part, np.log2(numbers) if _is_far(numbers) else numbers, self.level)
+        x = np.log2(numbers) if _is_far(numbers) else numbers
+        return estimate_explained_by_number(part, x, self.level, self.system_names)
 
     def _describe_setting(self, name: str, clustered: Clustered, at: npt.NDArray[np.intp]) -> BySetting:
         column = self.rows.columns[name]
