@@ -151,7 +151,7 @@ def test_the_page_of_a_run_is_its_report_and_leads_back(shelf):
 @pytest.mark.parametrize("missing", [[], ["rank 1"]])
 def test_a_run_without_numbers_has_a_page(tmp_path, missing):
     store = Store.create(tmp_path / "s")
-    store.append(Run(id="r", experiment="e", source="x", started_at="", seconds=1.0, factors={}, missing=missing))
+    store.append(Run("r", "e", "x", "2026-11-01T00:00:00Z", 1.0, {}, [], missing=missing))
     shelf = open_shelf([str(store.path)], Index())
     shelf.look()
     assert 'id="again"' in text(shelf, "/run", store=1, run="r")

@@ -77,7 +77,9 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         value, interval = format_decisive_estimate(item)
         yield (
             "ratio",
-            f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
+            f"{b} ÷ {a} = {value}"
+            if item.is_untested
+            else f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
             f"{format_percent(comparison.margin)}",
         )
     else:
@@ -201,6 +203,8 @@ def format_verdict(item: ComparedCell) -> str:
     """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``,
     ``depends``."""
     comparison, overriding = item.comparison, item.overriding
+    if item.is_untested:
+        return str(VerdictState.NOT_TESTED)
     if overriding is not None:
         return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
     if comparison.depends:
@@ -215,7 +219,7 @@ def format_verdict(item: ComparedCell) -> str:
 
 def explain_signs(comparisons: Comparisons) -> str:
     """Explain the signs that occur in the last column."""
-    verdicts = {item.comparison.verdict for item in comparisons.items}
+    verdicts = {item.comparison.verdict for item in comparisons.items if not item.is_untested}
     margin = format_percent(comparisons.items[0].comparison.margin)
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
@@ -232,6 +236,8 @@ def explain_signs(comparisons: Comparisons) -> str:
         meanings.append("depends: on the cell (below)")
     if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
+    if any(item.is_untested for item in comparisons.items):
+        meanings.append("not tested: one trial has no spread; repeat both sides, 6 times or more")
     if any(item.comparison.ratio is None for item in comparisons.items):
         meanings.append("+ or -: B - A, as the ratio is undefined")
     return "; ".join([*meanings, "n: trials of A+B"])

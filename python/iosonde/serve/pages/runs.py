@@ -51,8 +51,8 @@ def _find_common_levels(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 
 
 def run_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/run``: ``store``, ``run``; with ``form=text`` its text, as ``iosonde show STORE RUN`` shows it, else its
-    report. Raises InputError, DataError."""
+    """Render ``/run``: ``store``, ``run``; with ``form=text`` as ``iosonde show STORE RUN`` shows it, else its report.
+    Raises InputError, DataError."""
     if address.parameter("form") != "text":
         return render_report_page(shelf, address)
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")

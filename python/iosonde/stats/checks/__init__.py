@@ -99,7 +99,8 @@ def list_check_modules() -> Mapping[str, str]:
     }
 
 
-_SUMMARY_TOO = ("S127", "S130", "S131", "S134", "S135", "S136", "S137", "S138", "S139", "S140", "S141")
+_FROM_OUTPUTS = tuple(f"S{number}" for number in range(134, 146))
+_SUMMARY_TOO = ("S127", "S130", "S131", *_FROM_OUTPUTS)
 # Findings shown by a summary, and findings about data shown by `check`.
 SUMMARY = tuple(code for code in list_check_modules() if code <= "S120" or code in _SUMMARY_TOO)
 # Checks of the order of the trials, or of the shape of their distribution.

@@ -95,6 +95,20 @@ def describe_comparison(comparison: Comparison, words: Wording | None = None) ->
     return f"{b} is {words.way(comparison)} than {a} (the base){but}: {amount}; {trials}."
 
 
+def describe_untested_comparison(comparison: Comparison, words: Wording) -> str:
+    """Return the sentence about sides of which one has one trial: their ratio, and what would settle the question."""
+    a, b = words.called(comparison.a.name), words.called(comparison.b.name)
+    value, relation = comparison.decided.value, f"{b} - {a} (the base)"
+    if comparison.ratio is not None:
+        relation = f"{b} ÷ {a} (the base)"
+    each = "one trial each has" if max(comparison.a.side.n, comparison.b.side.n) == 1 else "a side of one trial has"
+    number = "unknown" if value is None else format_significant(value)
+    return (
+        f"Not tested: {relation} is {number}, but {each} no spread to compare with: repeat both, 6 times or more; "
+        f"{_describe_trials(comparison, words)}."
+    )
+
+
 def describe_overridden_verdict(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
     """Return the sentence for an interval that excludes 1 although the claim does not follow, because of ``why``."""
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
