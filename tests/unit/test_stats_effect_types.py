@@ -308,7 +308,7 @@ def test_levels_far_apart_are_significant_on_logarithms_in_a_family_of_twelve():
     effects = estimate_effects({"a": ["x", "y"]}, [FAST, SLOW], None, 0.99)
     (effect,) = correct_effects([effects] * 12)[0].effects
     assert effect.explained.low == 0 and effect.hidden_share.low > 0.4
-    assert effect.is_significant
+    assert effect.is_significant and effect.text.count("%") == 3
     three = estimate_effects({"a": ["x", "y", "z"]}, [FAST, 1.2 * FAST[::-1], SLOW], None, 0.95)
     logs = estimate_effects({"a": ["x", "y", "z"]}, [np.log(x) for x in (FAST, 1.2 * FAST, SLOW)], None, 0.95, np.e)
     assert three.effects[0].p == pytest.approx(logs.effects[0].p) and three.effects[0].log_share is not None
