@@ -43,10 +43,6 @@ class Wording:
         """Return ``faster``, ``slower``, ``more`` or ``less`` for B."""
         return describe_change(self.metric, comparison.above)
 
-    def more_trials(self, comparison: Comparison) -> str:
-        """Return the trials per side that would settle it, as in a table; '' if they are unknown."""
-        return format_more_trials(comparison)
-
     def describe_verdict(self, comparison: Comparison) -> str:
         """Return the verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``;
         after Holm's correction ``slower (not significant)``; ``depends on nodes`` where the cells differ in
