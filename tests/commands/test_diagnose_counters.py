@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import darshan_sample as sample
 import pytest
@@ -11,7 +12,12 @@ from click.testing import CliRunner
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.cli.group import cli
+from iosonde.commands.diagnose.for_page import build_part
+from iosonde.commands.diagnose.section import build_section
+from iosonde.data.source import open_data
 from messages import assert_problem
+
+FIXTURE = Path(__file__).parents[1] / "golden" / "fixtures" / "darshan" / "sample-files.txt"
 
 
 @pytest.fixture
@@ -155,3 +161,29 @@ def test_names_of_files_cannot_steer_a_terminal(tmp_path):
 def test_explain_has_the_pages_of_counters():
     done = run("explain", "s507")
     assert done.exit_code == 0 and done.stdout.startswith("S507: ")
+
+
+def test_the_page_has_a_section_on_counters(tmp_path):
+    good = {"WRITES": 100, "SIZE_WRITE_1M_4M": 100, "F_WRITE_TIME": 8.5}
+    path = tmp_path / "job.txt"
+    records = (sample.record(sample.SMALL_WRITES), sample.record(good, 2, 78, "/s/good"))
+    path.write_text(sample.text(sample.head(), *records))
+    part = build_part(open_data(path), 0.95)
+    assert part is not None
+    section = build_section(part)
+    findings, *others = section.tables
+    assert [row[0][:4] for row in findings.rows] == [pattern.finding.code for pattern in part.counters[0].patterns]
+    assert len(others[-1].rows) == 2 and all(len(row) == len(others[-1].columns) for row in others[-1].rows)
+    sizes, times = section.figure.spec["hconcat"]
+    counts = {row["y"]: row["x"] for row in sizes["layer"][0]["data"]["values"]}
+    assert counts == {"≤ 10 KiB": 2000, "≤ 4 MiB": 100}
+    assert {row["y"] for row in times["layer"][0]["data"]["values"]} == {"read", "write", "metadata"}
+    bare = build_section(build_part(open_data(FIXTURE), 0.95))
+    assert len(bare.figure.spec["hconcat"]) == 1, "no histogram of sizes was counted"
+    assert "What the counters of accesses say" in read_page(path, tmp_path)
+
+
+def read_page(path, folder):
+    done = run("report", path, "-o", folder / "page.html")
+    assert done.exit_code == 0, done.output
+    return (folder / "page.html").read_text()

@@ -73,6 +73,41 @@ MESSY = {
     "utf-16": ("t.csv", GERMAN.encode("utf-16"), "Bandbreite [MB/s]", "MB/s", 1),
     "gzip": ("t.csv.gz", gzip.compress(PLAIN.encode()), "bandwidth [MB/s]", "MB/s", 1),
     "zstd": ("t.csv.zst", zstandard.compress(PLAIN.encode()), "bandwidth [MB/s]", "MB/s", 1),
+    "apostrophes": (
+        "t.csv",
+        lines_of("fs;size;Durchsatz (MB/s)", [f"{value:,.2f}".replace(",", "'") for value in VALUES], ";").encode(),
+        "Durchsatz (MB/s)",
+        "MB/s",
+        1,
+    ),
+    "octets": (
+        "t.csv",
+        lines_of("fs;size;Débit (Mo/s)", with_commas("\u202f"), ";").encode(),
+        "Débit (Mo/s)",
+        "MB/s",
+        1,
+    ),
+    "rounded": (
+        "t.csv",
+        lines_of("fs,size,MB/s", [f"{'~' if row == 2 else ''}{value}" for row, value in enumerate(VALUES)]).encode(),
+        "MB/s",
+        "MB/s",
+        1,
+    ),
+    "hours": (
+        "t.csv",
+        lines_of("fs,size,time", [f"00:{value // 60:02.0f}:{value % 60:05.2f}" for value in VALUES]).encode(),
+        "time",
+        "s",
+        1,
+    ),
+    "files one after another": (
+        "t.csv",
+        PLAIN.replace("\n", ",\n").replace("ceph,1M", "fs,size,bandwidth [MB/s],\nceph,1M", 1).encode(),
+        "bandwidth [MB/s]",
+        "MB/s",
+        1,
+    ),
     "standard input": ("-", PLAIN.encode(), "bandwidth [MB/s]", "MB/s", 1),
 }
 
@@ -319,3 +354,30 @@ def test_what_cannot_be_read_is_refused_with_row_column_and_cure(tmp_path, cells
         CliRunner().invoke(cli, ["summary", str(path)], catch_exceptions=False)
     assert f"line {line}" in str(refused.value.message) and "bandwidth" in str(refused.value.message)
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(("mark", "warned"), [("0", True), ("9999", True), ("1300.5", False), ("0.5", False)])
+def test_marks_of_failed_trials_are_named_and_kept(tmp_path, mark, warned):
+    cells = [mark if row in (3, 7) else str(value) for row, value in enumerate(VALUES)]
+    (tmp_path / "t.csv").write_text(lines_of("fs,size,MB/s", cells))
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert ("possible-mark" in {warning.code for warning in table.warnings}) == warned
+    assert table.numbers("MB/s").tolist().count(float(mark)) == 2
+
+
+def test_ordered_times_of_a_day_are_no_durations(tmp_path):
+    rows = [f"nfs,{size},10:0{minute}:00.5,{100 + minute}" for minute, size in enumerate((1, 2, 1, 2))]
+    (tmp_path / "t.csv").write_text("\n".join(["fs,size,time,MB/s", *rows]) + "\n")
+    assert not open_data(str(tmp_path / "t.csv")).table.columns["time"].numeric
+
+
+def test_numbers_of_operations_with_three_digits_after_each_comma_are_grouped(tmp_path):
+    (tmp_path / "t.csv").write_text('fs,"iops"\nnfs,"9,972"\nnfs,"10,367"\nceph,"9,468"\n')
+    assert open_data(str(tmp_path / "t.csv")).table.numbers("iops").tolist() == [9972, 10367, 9468]
+
+
+def test_german_statistics_below_a_block_are_no_trials(tmp_path):
+    rows = [f"{fs};{row};{mean + row}" for fs, mean in (("nfs", 100), ("ceph", 200)) for row in (1, 2, 3)]
+    rows[3:3] = [";Mittelwert;102", ";StdAbw;1"]
+    (tmp_path / "t.csv").write_text("\n".join(["fs;Lauf;MB/s", *rows, ";Mittelwert;202", ";StdAbw;1"]) + "\n")
+    assert len(open_data(str(tmp_path / "t.csv")).table) == 6

@@ -30,9 +30,10 @@ UNITS = {
     "GiB/s": 1024.0**3,
 }
 
-# All that is said of a trace comes from all of its lines: half of it is another number, and need not be marked where
-# every line is whole.
-TRACES = ("strace", "darshan", "darshan-dxt", "blktrace", "biosnoop", "recorder")
+# All that is said of a trace, or of a series of samples, comes from all of its lines: half of it is another number, and
+# need not be marked where every line is whole.
+SERIES = ("iostat", "sar")
+TRACES = ("strace", "darshan", "darshan-dxt", "blktrace", "biosnoop", "recorder", *SERIES)
 
 
 def fixture(name: str) -> Path | None:
@@ -47,4 +48,4 @@ def is_derived(form: str, metric: str, run) -> bool:
     log = form in ("fio-log", "md-workbench", "ior", "mdtest") and run.rows and run.rows[0].count is not None
     sums = metric.endswith("_sum_of_ranks") and form in ("fio", "iperf2")
     interval = form in ("iperf2", "dd", "elbencho") and metric not in ("bandwidth_last_done", "rate_last_done")
-    return bool(log or sums or interval or (form == "iperf2"))
+    return bool(log or sums or interval or form in ("iperf2", *SERIES))

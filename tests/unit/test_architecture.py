@@ -225,6 +225,7 @@ SEAMS = {
     "test_data_factors.py": {"answers", "commands"},
     "test_importers_seam.py": {"store"},
     "test_importers_variants.py": {"commands"},
+    "test_ingest_device_logs.py": {"commands"},
     "test_ingest_related_files.py": {"commands"},
     "test_ingest_same_measurement.py": {"commands"},
     "test_ingest_stored_paths.py": {"commands"},

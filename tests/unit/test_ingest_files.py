@@ -46,6 +46,7 @@ def test_the_answer_counts_and_names_every_file():
         "quoted": [{"file": "e", "format": "ior"}],
         "unknown": [{"file": "f", "reason": "not known"}],
         "warnings": ["no such factor"],
+        "device_loads": [],
         "path_factors": [],
         "path_repetitions": [],
         "factors_added": {"runs": 0, "names": []},

@@ -92,6 +92,7 @@ def _build_cells(
                 rows if order is None else order[rows],
                 LOG_BASES.get(response.transform),
                 None if others_of_rows is None else others_of_rows[rows],
+                bool(response.rows.row_statistics),
             )
         )
     return cells

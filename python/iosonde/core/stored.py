@@ -303,6 +303,12 @@ class StoredRun:
     # Absolute directory (or archive) that was named, or that contains the named file; '' if it is not recorded
     import_directory = _Field(_read_text, "facts", "import", "directory")
 
+    @property
+    def span(self) -> tuple[str, float]:
+        """Return start and duration in s; '' or 0 if unknown. Some tools print the time of their end (fio)."""
+        start, seconds = (self.facts.get("import") or {}).get("span") or (self.started_at, self.seconds)
+        return str(start), float(seconds)
+
     # Questions that another tool's trace cannot answer
     cannot_tell = _Field[Sequence[str]](_read_tuple, "facts", CANNOT_TELL)
 

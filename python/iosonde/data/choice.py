@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core import device_loads, wire
 from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.core.errors import DataError
 from iosonde.core.grouping import group_by_key
@@ -18,8 +19,6 @@ from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary,
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.wire import CALLS
-from iosonde.core.wire import METRICS as NETWORK
 
 from .query import ALL, CLOCKS, EVERY, MetricChoice
 
@@ -28,8 +27,8 @@ Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[Any]
 
 _SUM_OF_RANKS, _MAX_OF_RANKS, _MEAN_OF_RANKS = "_sum_of_ranks", "_max_of_ranks", "_mean_of_ranks"
-# Parts of a command's time, network traffic, server calls: shown only on request.
-_SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
+# Parts of a command's time, network traffic, server calls, loads of disks: shown only on request.
+_SECONDARY_METRICS = ("user_seconds", "system_seconds", *wire.METRICS, wire.CALLS, *device_loads.METRICS)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,9 @@ TRIALS = (
     "replicate",
     "iteration",
     "iter",
+    "wiederholung",
+    "durchlauf",
+    "lauf",
 )
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ from .fio_jobs import (
     has_only_own_options,
     is_closed_loop,
     is_merged,
+    is_unflushed,
+    join_flags,
     options_to_factors,
     sum_rates,
 )
@@ -42,6 +45,7 @@ from .reading import (
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
+_LATEST_MS = 1e14  # beyond the years that a date can have: damaged
 _OPTIONS = "job options"
 _KIB = 1024.0
 UNMERGED = Message(
@@ -96,6 +100,7 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
     run.started_at = date_to_iso(str(value.get("time", "")))
     shared, clients, entries = get_json_object(value, "global options"), "client_stats" in value, _list_jobs(value)
+    run.span = _find_span(value, entries)
     if clients:
         begin = max(begin, lines.locate_needle('"client_stats"', begin, end)[1])
     parts = _locate_parts(entries, lines, begin, end)
@@ -104,6 +109,7 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     jobs = group_parts(_describe_part(run, part, shared) for part in rest)
     options = [{**shared, **get_json_object(part.entry, _OPTIONS)} for part in rest]
     run.is_closed_loop = all(map(is_closed_loop, options))
+    run.is_unflushed = False if clients else join_flags(map(is_unflushed, options))
     if not clients and all(map(has_only_own_options, options)) and not run.warnings:
         run.facts[STATES_ALL_OPTIONS] = True
     line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]
@@ -125,6 +131,20 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     _add_client_totals(run, jobs, totals)
     run.form, run.written = "json", {} if clients else _list_logs(jobs, shared)
     return run
+
+
+def _find_span(value: dict[str, Any], entries: Sequence[dict[str, Any]]) -> tuple[str, float] | None:
+    """Return start and duration of the execution, None for groups one after another of older versions: fio prints when
+    it ended, and newer versions when each job began."""
+    ended_ms = number_from_json(value.get("timestamp_ms"))
+    begins = [begin for entry in entries if (begin := number_from_json(entry.get("job_start")))]
+    if not ended_ms or not entries or (not begins and len({entry.get("groupid") for entry in entries}) > 1):
+        return None
+    times = (number_from_json(get_json_object(entry, kind).get("runtime")) for entry in entries for kind in DIRECTIONS)
+    lasted_ms = ended_ms - min(begins) if begins else max(time or 0.0 for time in times)
+    if not 0 < lasted_ms < ended_ms < _LATEST_MS:
+        return None
+    return datetime.fromtimestamp((ended_ms - lasted_ms) / 1e3, UTC).isoformat(), lasted_ms / 1e3
 
 
 def _list_logs(jobs: Sequence[FioJob], shared: dict[str, Any]) -> dict[str, WrittenPart]:

@@ -80,14 +80,17 @@ class _Reader:
         self._done, self._last, self._is_client = False, 0, False
         self._parts: list[_Part] = []
         self._announced: dict[tuple[int, str], Settings] = {}
+        # Announced after the results of such jobs: by the next fio, or late, as its standard output was buffered.
+        self._late: dict[tuple[int, str], Settings] = {}
         self._direction, self._in_percentiles = "", 0.0
         self._latency_blocks: list[str] = []  # for this direction
 
     def _get_run(self, new: bool = False) -> Parsed:
         if not self.runs or (self._done and not self._is_client) or new:
+            announced, self._late = self._late, {}  # those of the run that begins here
             self.end()
             self.runs.append(Parsed(form="text"))
-            self._done, self._parts, self._announced, self._direction = False, [], {}, ""
+            self._done, self._parts, self._announced, self._direction = False, [], announced, ""
         return self.runs[-1]
 
     def feed(self, at: int, line: str) -> None:
@@ -123,11 +126,15 @@ class _Reader:
             note_reported_failure(self.runs[-1], at, line)
 
     def _read_setting(self, match: re.Match[str]) -> None:
-        self._get_run()
+        key = int(match.group(2)[:9]), match.group(1)
         settings: Settings = {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
         if (size := _read_block_size(match.group(4))) is not None:
             settings["block_size"] = size
-        self._announced[int(match.group(2)[:9]), match.group(1)] = settings
+        if key not in self._announced and any((part.group, part.name) == key for part in self._parts):
+            self._late[key] = settings
+        else:
+            self._get_run()
+            self._announced[key] = settings
 
     def _begin_job(self, at: int, match: re.Match[str]) -> None:
         name, group, threads, error, date = match.groups()
@@ -236,6 +243,7 @@ class _Reader:
         if not self.runs:
             return
         run = self.runs[-1]
+        self._announced |= self._late
         self._add_jobs(run)
         if not run.rows:
             run.lacks(self._last, Message("ended-early", "no result: fio was interrupted or failed"))
@@ -267,7 +275,7 @@ class _Reader:
             return
         keys = {*self._announced, *((part.group, part.name) for part in parts)}
         printed = {name: self._announced.get((group, name), {}) for group, name in keys}
-        settings, command = self._commands.find_settings(parts[0].line, printed)
+        settings, command, run.is_unflushed = self._commands.find_settings(parts[0].line, printed)
         if command:
             run.facts["command"] = command
         for group, name in keys if settings else ():

@@ -15,6 +15,7 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 
 import re
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import IOR
 
@@ -22,7 +23,7 @@ from .damage import note_reported_failure
 from .ior_settings import COUNTS, SETTINGS, complete_settings, set_factor
 from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
-from .reading import date_to_iso, split_command
+from .reading import date_to_iso, set_durations, split_command
 from .text import Text
 
 NAME = "ior"
@@ -37,6 +38,9 @@ _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
 _DATA_LOST = re.compile(
     r"(?i)incorrect data on|errors? found|too many retries|EOF prematurely|not retrying|(?:read|write)\(\d.*\) failed"
 )
+# Lines that a rank prints with -vv and more.
+_OF_RANK = "[RANK"
+_MOST_LINES_PER_RANK = 2
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
 _SUMMARY_WORDS = "access,bw(MiB/s),"
@@ -93,6 +97,8 @@ class _Reader:
         self._summary: IorSummary | None = None
         self._early: list[tuple[int, str]] = []
         self._finished, self._last = False, 0
+        self._n_printed = 0  # lines since the last row
+        self._ended_at = ""
 
     def feed(self, at: int, line: str) -> None:
         """Read one line."""
@@ -106,6 +112,7 @@ class _Reader:
             self._begin_session(match.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
             self._table = IorTable(self._get_run(at), stripped.split())
+            self._n_printed = 0
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._get_run(at)
             # IOR 2 writes its titles in two words; the next lines have fewer titles than columns.
@@ -113,11 +120,13 @@ class _Reader:
             self._summary = IorSummary(self._session, head.split())
         elif first in ("write", "read", "remove") and (table := self._summary or self._table):
             table.add(at, _split_cells(stripped))
+            self._note_printing(at, first)
         else:
             self._read_other_line(at, first, stripped)
 
     def end(self) -> None:
         """Finish after the last line."""
+        set_durations(self._session, self._ended_at)
         for run in self._session:
             _close_run(run, self._finished, self._last)
         self._session = []
@@ -126,7 +135,7 @@ class _Reader:
         self.end()
         self._shared = Parsed(version=version)
         self._table = self._summary = None
-        self._finished = False
+        self._finished, self._ended_at = False, ""
         self._get_run(0)
 
     def _get_run(self, at: int) -> Parsed:
@@ -145,8 +154,10 @@ class _Reader:
 
     def _read_other_line(self, at: int, first: str, line: str) -> None:
         run = self._session[-1] if self._session else None
+        self._n_printed += first == _OF_RANK
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
+            self._ended_at = date_to_iso(line.partition(":")[2])
         elif first in ("ERROR:", "ior", "ior:") or line.startswith(("ERROR", "WARNING:", "** error **")):
             if run is not None:
                 _read_trouble(run, at, line)
@@ -162,6 +173,30 @@ class _Reader:
             self._next_of_ior_2()
         elif match := _SETTING.match(line):
             self._read_setting(at, match.group(1).strip(), match.group(2).strip())
+
+    def _note_printing(self, at: int, operation: str) -> None:
+        """Note that ranks printed more than when they open and close a file, before the row of an operation."""
+        n_printed, self._n_printed = self._n_printed, 0
+        run = self._session[-1]
+        ranks = run.factors.get("ranks")
+        if not isinstance(ranks, int) or n_printed <= _MOST_LINES_PER_RANK * ranks:
+            return
+        run.contradict(
+            Contradiction(
+                "S145",
+                operation,
+                (),
+                Message(
+                    "printed-in-clock",
+                    "{ranks} tasks printed {n_lines} lines while the clock of {operation} ran (-vv): its rate includes "
+                    "printing",
+                    ranks=ranks,
+                    n_lines=n_printed,
+                    operation=operation,
+                ),
+                at,
+            )
+        )
 
     def _next_of_ior_2(self) -> None:
         """Begin IOR 2's next test of a script, which repeats neither the banner nor the table's header."""

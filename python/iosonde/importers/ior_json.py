@@ -21,6 +21,7 @@ from .reading import (
     iter_json_documents,
     list_objects,
     number_from_json,
+    set_durations,
 )
 from .text import Text
 
@@ -92,6 +93,7 @@ def _parse_session(document: dict[str, Any], lines: Lines, begin: int, end: int)
         _add_summary(runs, item, line)
     if not runs:
         runs = [Parsed(version=str(document.get("Version", "")))]
+    set_durations(runs, date_to_iso(str(document.get("Finished", ""))))
     for run in runs:
         _check_run(run, document, lines.at(end))
     return runs

@@ -21,7 +21,7 @@ from iosonde.core.vocabulary import MDTEST
 
 from .damage import note_reported_failure
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import date_to_iso, parse_number, split_command
+from .reading import count_seconds_between, date_to_iso, parse_number, split_command
 from .text import Text
 
 NAME = "mdtest"
@@ -155,6 +155,7 @@ def _add_stamp(runs: list[Parsed], state: _State, what: str, when: str) -> None:
         state.started = date_to_iso(when)
     elif runs:
         state.finished, state.table = True, ""
+        runs[-1].seconds = count_seconds_between(runs[-1].started_at, date_to_iso(when))
 
 
 def _read_setting(run: Parsed, at: int, line: str) -> None:

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -118,6 +118,21 @@ def date_output_to_iso(text: str) -> str:
         return ""
     hours = int(hour) % 12 + (12 if half == "PM" else 0) if half else int(hour)
     return f"{year}-{number:02d}-{int(day or other_day):02d}T{hours:02d}:{rest}"
+
+
+def count_seconds_between(begin: str, end: str) -> float:
+    """Return the seconds between two times in ISO 8601; 0 if one is missing or damaged, or they are in the wrong
+    order."""
+    try:
+        return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds())
+    except (TypeError, ValueError):  # with and without a zone; no time
+        return 0.0
+
+
+def set_durations(runs: Sequence[Parsed], ended_at: str) -> None:
+    """Set how long the executions of a session took: each ends when the next one begins, the last at ``ended_at``."""
+    for run, end in zip(runs, [*(run.started_at for run in runs[1:]), ended_at], strict=False):
+        run.seconds = count_seconds_between(run.started_at, end)
 
 
 def split_command(command: str) -> list[str]:

@@ -164,5 +164,6 @@ def _build_facts(understood: Understood, parsed: Parsed, rows: list[Row]) -> dic
         "evidence": understood.claim.evidence,
         "also_claimed_by": sorted(understood.others),
         "lines": [min(lines), max(lines)] if lines else None,
+        **({"span": list(parsed.span)} if parsed.span else {}),
         "warnings": [format_note(note) for note in parsed.warnings],
     }

@@ -32,10 +32,12 @@ from iosonde.importers.fio_version import AdjacentVersion
 from iosonde.importers.quoting import is_quoted
 from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, build_run_prefix, build_runs, compute_digest
+from iosonde.importers.samples import Samples
 from iosonde.store import Store
 from iosonde.store.added_factors import AddedFactors
 from iosonde.store.files import MARKER, Disk
 
+from .device_logs import JoinedLog, collect_samples, join_logs
 from .paths import Factors, factors_from_manifest, factors_from_pattern, join_factors
 from .related_files import SETTINGS_FILE, Member, find_adjacent_versions, group_files, merge_runs
 from .stored_paths import StoredPaths, apply_paths
@@ -78,7 +80,9 @@ class FileOutcome:
 
     ``reason`` is '' unless it was not understood; ``there``: stored before. ``quoted``: a source or document that
     quotes output of this format. ``joined``: merged into the run of another file of the same measurement, ``into``.
-    ``fault``: the system failed, not the file. ``prefix``: of the ids of its runs, if it was stored before."""
+    ``fault``: the system failed, not the file. ``prefix``: of the ids of its runs, if it was stored before.
+    ``samples``: a log of a system's counters, one entry for each host: it becomes no run, but part of those of its
+    time."""
 
     file: str
     format: str = ""
@@ -92,6 +96,7 @@ class FileOutcome:
     fault: bool = False
     into: str = ""
     prefix: str = ""
+    samples: tuple[Samples, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,11 +117,13 @@ _COUNTED = ("runs", "incomplete", "there")
 @dataclass(frozen=True)
 class Imported:
     """Results of all files, in order. ``warnings``: sources of factors that matched nothing. ``paths``: what the paths
-    of all files in the store say. ``to_dict`` is its stable JSON form."""
+    of all files in the store say. ``logs``: samples of devices that runs received. ``to_dict`` is its stable JSON
+    form."""
 
     outcomes: tuple[FileOutcome, ...]
     warnings: tuple[str, ...] = ()
     paths: StoredPaths = StoredPaths()
+    logs: tuple[JoinedLog, ...] = ()
 
     @property
     def failed(self) -> list[FileOutcome]:
@@ -169,12 +176,13 @@ class Imported:
             "quoted": [{"file": outcome.file, "format": outcome.format} for outcome in self.quoted],
             "unknown": [{"file": outcome.file, "reason": outcome.reason} for outcome in self.failed],
             "warnings": list(self.warnings),
+            "device_loads": [log.to_dict() for log in self.logs],
             **self.paths.to_dict(),
         }
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per file."""
-        hidden = ("prefix",)
+        hidden = ("prefix", "samples")
         return [
             {name: value for name, value in vars(outcome).items() if name not in hidden} for outcome in self.outcomes
         ]
@@ -427,7 +435,18 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
             results = list(pool.map(import_batch, [plan] * len(batches), batches))
     outcomes = {_build_key(candidate): outcome for several in results for candidate, outcome in several}
     ordered = tuple(outcomes[_build_key(file)] for file in files)
-    return Imported(ordered, silent, _apply_paths(plan, files, ordered, earlier))
+    paths = _apply_paths(plan, files, ordered, earlier)
+    logs = _join_logs(plan, ordered)
+    joined = {log.file for log in logs if not log.refusal}
+    refusals = {log.file: log.refusal for log in logs if log.file not in joined}
+    ordered = tuple(replace(outcome, reason=refusals.get(outcome.file, outcome.reason)) for outcome in ordered)
+    return Imported(ordered, silent, paths, tuple(log for log in logs if not log.refusal))
+
+
+def _join_logs(plan: ImportPlan, outcomes: Sequence[FileOutcome]) -> list[JoinedLog]:
+    """Give the runs of the store the samples of logs, now that all runs are stored."""
+    logs = [(outcome.file, samples) for outcome in outcomes for samples in outcome.samples]
+    return join_logs(Store.open(plan.store) if (plan.store / MARKER).exists() else None, logs) if logs else []
 
 
 def _list_run_prefixes(store: Path) -> set[str]:
@@ -513,6 +532,8 @@ def _import_file(
     if isinstance(content, FileOutcome):
         return content, []
     text, understood = content
+    if samples := collect_samples(understood):
+        return FileOutcome(_build_key(candidate), understood.format, samples=samples), []
     runs = build_runs(understood, text, plan.experiment, factors(candidate.relative, candidate.root))
     if runs and plan.columns:
         runs[0].raw[COLUMNS_FILE] = plan.columns.content
@@ -573,6 +594,9 @@ def _import_together(
     paths = {_build_key(candidate): (candidate.relative, candidate.root) for candidate in group}
     for candidate in group:
         key, content = _build_key(candidate), _read_file(plan, candidate, {})
+        if not isinstance(content, FileOutcome) and (samples := collect_samples(content[1])):
+            outcomes[key] = FileOutcome(key, content[1].format, samples=samples)
+            continue
         if not isinstance(content, FileOutcome):
             members[key] = Member(key, candidate.place, *content)
             continue

@@ -2,7 +2,6 @@
 
 import atexit
 import io
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from iosonde.core.words import format_count
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import find_waiting_mount
 from iosonde.foreign.removal import locked_scratch_directory
+from iosonde.foreign.walking import walk_files
 from iosonde.importers import CERTAIN, Text, fio_version, read, understand
 from iosonde.importers.registry import build_no_result_error
 from iosonde.importers.runs import build_runs
@@ -30,7 +30,7 @@ MOST_FILES = 5000
 _EXPERIMENT = "imported"
 Stamp = tuple[str, int, int]  # of a file: its path, size and time of change
 _stores: dict[bytes, Store] = {}  # by the content of the file
-_stores_of_files: dict[tuple[Stamp, ...], Store] = {}
+_stores_of_files: dict[tuple[str | Stamp, ...], Store] = {}
 _until_exit = ExitStack()
 atexit.register(_until_exit.close)
 
@@ -102,20 +102,20 @@ def open_files(names: Sequence[str]) -> tuple[Store, str]:
             if error.code != "not-a-store":
                 raise
             failure = error
-    stamps = tuple(_iterate_stamps(names))
-    if stamps not in _stores_of_files:
-        _stores_of_files[stamps] = _store_files(names, failure)
-    return _stores_of_files[stamps], title
+    key: tuple[str | Stamp, ...] = (*names, *_iterate_stamps(names))
+    if key not in _stores_of_files:
+        _stores_of_files[key] = _store_files(names, failure)
+    return _stores_of_files[key], title
 
 
 def _iterate_stamps(names: Sequence[str]) -> Iterator[Stamp]:
     """Yield what tells whether files, and those in directories, are still the same."""
     for name in names:
-        below = (os.path.join(folder, file) for folder, _, files in os.walk(name) for file in sorted(files))
-        for path in (name, *below):
+        path = Path(name)
+        for file in sorted(walk_files(path, lambda *_: None)) if path.is_dir() else [path]:
             with suppress(OSError):  # reading it says why
-                status = os.stat(path, follow_symlinks=False)
-                yield path, status.st_size, status.st_mtime_ns
+                status = file.stat()
+                yield str(file), status.st_size, status.st_mtime_ns
 
 
 def _store_files(names: Sequence[str], no_store: InputError | None) -> Store:

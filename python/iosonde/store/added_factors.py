@@ -7,7 +7,7 @@ name.
 
 import contextlib
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ from typing import Any
 from iosonde.core.errors import DataError
 from iosonde.core.types import FactorValue
 
-from .files import Disk, build_write_error, clean_leftovers, lock_directory, read_file_state, read_plain, replace_file
-from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
+from .files import Disk
+from .side_document import SideDocument
 
 FILE = "factors.json"
 _LEVEL = (str, int, float)  # a truth value is an int
@@ -27,12 +27,28 @@ class AddedFactor:
     """A factor of stored runs: ``levels`` maps the id of a run to its level.
 
     ``part``: the part of the place of a file that it follows, such as ``dir1``; '' if a pattern or manifest gave it.
-    ``is_candidate``: an import proposed it, and nobody confirmed it; the next import may find others instead."""
+    ``is_candidate``: an import proposed it, and nobody confirmed it; the next import may find others instead.
+    ``renamed``: text of a level → the level that runs have instead of it, also those of later imports."""
 
     name: str
     part: str = ""
     is_candidate: bool = False
     levels: Mapping[str, FactorValue] = field(default_factory=dict)
+    renamed: Mapping[str, FactorValue] = field(default_factory=dict)
+
+    def rename_level(self, level: FactorValue) -> FactorValue:
+        """Return the level that runs have instead of this one, or this one."""
+        return self.renamed.get(str(level), level)
+
+    def with_renamed_level(self, old: str, new: FactorValue) -> "AddedFactor":
+        """Return the factor, confirmed, with ``new`` instead of the level whose text is ``old``."""
+
+        def change(level: FactorValue) -> FactorValue:
+            return new if str(level) == old else level
+
+        renamed = {text: change(level) for text, level in self.renamed.items()} | {old: new}
+        levels = {run: change(level) for run, level in self.levels.items()}
+        return replace(self, is_candidate=False, levels=levels, renamed=renamed)
 
 
 @dataclass(frozen=True)
@@ -49,8 +65,12 @@ class AddedDocument:
     def with_levels(self, name: str, levels: Mapping[str, FactorValue]) -> "AddedDocument":
         """Return the document with these levels of a confirmed factor; they replace earlier ones of the same runs."""
         old = self.find(name) or AddedFactor(name)
-        new = replace(old, is_candidate=False, levels={**old.levels, **levels})
-        return replace(self, factors=(*(factor for factor in self.factors if factor.name != name), new))
+        renamed = {run: old.rename_level(level) for run, level in levels.items()}
+        return self.with_factor(replace(old, is_candidate=False, levels={**old.levels, **renamed}))
+
+    def with_factor(self, factor: AddedFactor) -> "AddedDocument":
+        """Return the document with this factor instead of that of the same name."""
+        return replace(self, factors=(*(other for other in self.factors if other.name != factor.name), factor))
 
     def merged(self, other: "AddedDocument", run_ids: set[str]) -> "AddedDocument":
         """Return both, as far as they are about these runs. Levels of this document take precedence."""
@@ -60,60 +80,37 @@ class AddedDocument:
             own = factors.get(factor.name)
             if own is not None:
                 candidate = own.is_candidate and factor.is_candidate
-                factors[factor.name] = replace(own, is_candidate=candidate, levels={**levels, **own.levels})
+                others = {text: own.rename_level(level) for text, level in factor.renamed.items()}
+                renamed = others | dict(own.renamed)
+                levels = {run: own.rename_level(level) for run, level in levels.items()} | dict(own.levels)
+                factors[factor.name] = replace(own, is_candidate=candidate, levels=levels, renamed=renamed)
             elif levels:
                 factors[factor.name] = replace(factor, levels=levels)
         return AddedDocument(tuple(factors.values()), tuple(sorted({*self.dropped, *other.dropped})))
 
 
-class AddedFactors:
+class AddedFactors(SideDocument[AddedDocument]):
     """The added factors of a store."""
 
+    FILE = FILE
+    LOST = "the factors that runs received later are unknown"
+
     def __init__(self, store: Path, disk: Disk) -> None:
-        self._store, self._disk = store, disk
-        self._state: object = ()
+        super().__init__(store, disk)
+        self._cached_state: object = ()
         self._levels: dict[str, dict[str, FactorValue]] = {}
 
-    @property
-    def path(self) -> Path:
-        """Return the file; it does not exist if there are none."""
-        return self._store / FILE
+    def build_empty(self) -> AddedDocument:
+        """Return no factors."""
+        return AddedDocument()
 
-    def read(self) -> AddedDocument:
-        """Return the content; empty without a file. Raises DataError."""
-        try:
-            text = read_plain(self.path)
-            content = decode(text)
-            if SELF_SHA256 in content and not is_sealed(text, content):
-                raise DataError("checksum-mismatch", "it was changed after it was written")
-            return _document_from_plain(content)
-        except FileNotFoundError:
-            return AddedDocument()
-        except (AttributeError, DataError, OSError, KeyError, TypeError, ValueError) as error:
-            raise DataError(
-                "damaged-file",
-                "{path} is damaged: the factors that runs received later are unknown",
-                "restore it from a copy, or remove it and repeat the import",
-                path=self.path,
-            ) from error
+    def decode_content(self, content: dict[str, Any]) -> AddedDocument:
+        """Return the factors of a decoded file."""
+        return _document_from_plain(content)
 
-    def change(self, edit: Callable[[AddedDocument], AddedDocument]) -> AddedDocument:
-        """Replace the content by ``edit`` of it, and return it. Raises DataError, SystemFaultError."""
-        with self._lock_store():
-            clean_leftovers(self._disk, self._store, FILE)
-            old = self.read()
-            new = edit(old)
-            if new != old:
-                try:
-                    replace_file(self._disk, self.path, encode_sealed(_document_to_plain(new)))
-                except OSError as error:
-                    raise build_write_error(error, "cannot write {path}", path=self.path) from error
-        return new
-
-    @property
-    def state(self) -> object:
-        """Return a value that changes when the file is replaced."""
-        return read_file_state(self.path)
+    def encode_content(self, content: AddedDocument) -> dict[str, Any]:
+        """Return the factors as plain data."""
+        return _document_to_plain(content)
 
     def apply(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return the content of a run.json with the added factors of its run."""
@@ -128,28 +125,24 @@ class AddedFactors:
     def _read_levels(self) -> dict[str, dict[str, FactorValue]]:
         """Return run → its added factors; none if the file is damaged, which ``Store.problems`` reports."""
         state = self.state
-        if state != self._state:
+        if state != self._cached_state:
             levels: dict[str, dict[str, FactorValue]] = {}
             with contextlib.suppress(DataError):
                 for factor in self.read().factors:
                     for run, level in factor.levels.items():
                         levels.setdefault(run, {})[factor.name] = level
-            self._state, self._levels = state, levels
+            self._cached_state, self._levels = state, levels
         return self._levels
-
-    @contextlib.contextmanager
-    def _lock_store(self) -> Iterator[None]:
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(lock_directory(self._store))
-            except OSError as error:
-                raise build_write_error(error, "cannot write in {path}", path=self._store) from error
-            yield
 
 
 def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
     factors = {
-        factor.name: {"part": factor.part, "is_candidate": factor.is_candidate, "levels": dict(factor.levels)}
+        factor.name: {
+            "part": factor.part,
+            "is_candidate": factor.is_candidate,
+            "levels": dict(factor.levels),
+            **({"renamed": dict(factor.renamed)} if factor.renamed else {}),
+        }
         for factor in document.factors
     }
     return {"added": factors, "dropped": list(document.dropped)}
@@ -158,12 +151,14 @@ def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
 def _document_from_plain(content: dict[str, Any]) -> AddedDocument:
     """Raises AttributeError, KeyError, TypeError if the content is none of ``_document_to_plain``."""
     factors = tuple(
-        AddedFactor(name, item["part"], item["is_candidate"], dict(item["levels"].items()))
+        AddedFactor(
+            name, item["part"], item["is_candidate"], dict(item["levels"].items()), dict(item.get("renamed") or {})
+        )
         for name, item in content["added"].items()
     )
     dropped = tuple(content["dropped"])
     texts = (*dropped, *(factor.part for factor in factors))
-    levels = [level for factor in factors for level in factor.levels.values()]
+    levels = [level for factor in factors for level in (*factor.levels.values(), *factor.renamed.values())]
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(level, _LEVEL) for level in levels):
         raise TypeError("a part is no text, or a level neither text nor a number")
     return AddedDocument(factors, dropped)

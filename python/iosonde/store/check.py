@@ -1,8 +1,8 @@
 """Find the problems of a store: damaged, half-written, newer or unknown parts.
 
 D101 a run is damaged · D102 something was left half-written · D103 an entry does not belong to the store · D104 a run
-was written by a newer iosonde · D105 an experiment, a note or factors.json is damaged · D107 an experiment is missing
-or was changed after a run of it was stored · D108 store.json was changed.
+was written by a newer iosonde · D105 an experiment, a note, factors.json or loads.json is damaged · D107 an
+experiment is missing or was changed after a run of it was stored · D108 store.json was changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +16,7 @@ from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
 from .added_factors import AddedFactors
+from .added_loads import AddedLoads
 from .experiment_digest import SHA256, TRIALS, read_run_digest
 from .experiments import Experiments
 from .marker import is_marker_changed
@@ -37,7 +38,7 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
         *_find_changed_experiments(runs, experiments),
         *_check_experiments(store),
         *_check_notes(store),
-        *_check_added_factors(store),
+        *_check_side_documents(store),
     ]
 
 
@@ -151,12 +152,12 @@ def _check_notes(store: Path) -> Iterator[Finding]:
             yield _build_finding("D105", Severity.WARNING, error.message, path, error.hint)
 
 
-def _check_added_factors(store: Path) -> Iterator[Finding]:
-    factors = AddedFactors(store, files.Disk())
-    try:
-        factors.read()
-    except DataError as error:
-        yield Finding("D105", Severity.WARNING, error.message, {"path": factors.path.name}, error.hint)
+def _check_side_documents(store: Path) -> Iterator[Finding]:
+    for document in (AddedFactors(store, files.Disk()), AddedLoads(store, files.Disk())):
+        try:
+            document.read()
+        except DataError as error:
+            yield Finding("D105", Severity.WARNING, error.message, {"path": document.path.name}, error.hint)
 
 
 def _list_documents(directory: Path) -> list[Path]:

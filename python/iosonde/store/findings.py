@@ -70,8 +70,8 @@ What to do
     "D105": """D105: a damaged experiment, tag, note or added factor
 
 What it says
-    experiments/ID.json, notes/RUN.json or factors.json cannot be read. The
-    runs are not affected, but lack the factors in factors.json.
+    experiments/ID.json, notes/RUN.json, factors.json or loads.json cannot be
+    read. The runs are not affected, but lack what these two add to them.
 
 How we know
     It is not JSON, lacks a required key, or its self_sha256 does not match its

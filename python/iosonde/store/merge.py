@@ -12,6 +12,7 @@ from iosonde.core.types import Experiment, Finding
 
 from . import rundir
 from .added_factors import AddedDocument
+from .added_loads import LoadsDocument
 from .experiment_digest import SHA256, TRIALS
 from .files import Disk, open_new_file, write_new
 from .rundir import list_run_directories
@@ -33,8 +34,8 @@ class Merged:
 
 
 def merge(target: Store, sources: Sequence[Store]) -> Merged:
-    """Copy runs and experiments missing in ``target`` from ``sources``; tags, notes and
-    added factors are merged.
+    """Copy runs and experiments missing in ``target`` from ``sources``; tags, notes,
+    added factors and loads are merged.
 
     The same id with the same content is skipped. Raises InputError, before anything is copied, if two stores have
     different runs or experiments under one id.
@@ -62,12 +63,19 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
             target.notes.add(run_id, source.notes.read_notes(run_id))
         with contextlib.suppress(DataError):  # damaged ones are among the problems
             _merge_added_factors(target, source.added_factors.read(), present)
+        with contextlib.suppress(DataError):
+            _merge_added_loads(target, source.added_loads.read(), present)
     return Merged(len(runs), there, len(experiments), problems)
 
 
 def _merge_added_factors(target: Store, added: AddedDocument, run_ids: set[str]) -> None:
     if added.factors or added.dropped:
         target.added_factors.change(lambda own: own.merged(added, run_ids))
+
+
+def _merge_added_loads(target: Store, added: LoadsDocument, run_ids: set[str]) -> None:
+    if added.by_run:
+        target.added_loads.change(lambda own: own.merged(added.by_run, run_ids))
 
 
 def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], directory: Path) -> bool:

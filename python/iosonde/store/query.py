@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iosonde.core.device_loads import summarise_loads
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
 from iosonde.core.where import check_columns, find_matching_rows
@@ -84,6 +85,7 @@ def read_results_table(
     schema = tables.build_result_schema().remove_metadata()
     parts = [tables.read_results(io.BytesIO(read_file(path, document, RESULTS))) for path, document in runs]
     parts = parts if ranks else [_drop_single_ranks(part) for part in parts]
+    parts = [_add_load_rows(part, document, schema) for part, (_, document) in zip(parts, runs, strict=True)]
     rows = pa.concat_tables([_cast_part(part, schema) for part in parts]) if parts else schema.empty_table()
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
@@ -129,6 +131,16 @@ def _drop_single_ranks(part: pa.Table) -> pa.Table:
     """Drop the rows of single ranks if they are very many and not all there is."""
     singles = len(part) - part["rank"].null_count
     return part.filter(part["rank"].is_null()) if arrays.MANY < singles < len(part) else part
+
+
+def _add_load_rows(part: pa.Table, document: dict[str, Any], schema: pa.Schema) -> pa.Table:
+    """Add the rows of the loads of disks during the run, if it has any."""
+    import pyarrow as pa
+
+    rows = summarise_loads(document["facts"])
+    if not rows:
+        return part
+    return pa.concat_tables([_cast_part(part, schema), tables.build_result_table(rows).replace_schema_metadata(None)])
 
 
 def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:

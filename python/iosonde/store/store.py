@@ -26,6 +26,7 @@ from iosonde.foreign.reach import check_reachable
 
 from . import files, query, rundir, tables
 from .added_factors import AddedFactors
+from .added_loads import AddedLoads
 from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
 from .lock import LOCKS
@@ -42,7 +43,8 @@ _DIRECTORIES = ("runs", "experiments", "notes")
 
 
 class Store:
-    """A store on disk. Use ``Store.create`` or ``Store.open``. Runs have the factors that they received later.
+    """A store on disk. Use ``Store.create`` or ``Store.open``. Runs have the factors and loads that they received
+    later.
 
     Runs appear atomically: a damaged one is left out of ``runs`` and ``results``, and ``problems`` reports it. Several
     processes may append at once.
@@ -53,6 +55,7 @@ class Store:
         self.disk = disk
         self.notes = Notes(path / "notes", disk)
         self.added_factors = AddedFactors(path, disk)
+        self.added_loads = AddedLoads(path, disk)
         self._experiments = Experiments(path / "experiments", disk)
         self._verified: set[str] = set()
         self._read: dict[str, tuple[object, dict[str, Any]]] = {}
@@ -248,7 +251,7 @@ class Store:
 
     def read_document(self, directory: Path) -> dict[str, Any]:
         """Return the content of a run.json of this store without caching it. Raises DataError."""
-        return self.added_factors.apply(rundir.read_document(directory))
+        return self.added_loads.apply(self.added_factors.apply(rundir.read_document(directory)))
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
         """Return the ids of these runs."""
@@ -382,7 +385,7 @@ class Store:
         """Return the content of a run.json, read again only if its file was replaced. Raises DataError."""
         before = self._read.get(directory.name)
         run_state = rundir.read_run_state(directory)
-        state = (run_state, self.added_factors.state)
+        state = (run_state, self.added_factors.state, self.added_loads.state)
         if before is None or run_state is None or before[0] != state:
             document = self.read_document(directory)
             if run_state is None:

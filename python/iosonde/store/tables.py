@@ -71,16 +71,22 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = build_result_schema()
     try:
-        columns = [
-            _build_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names
-        ]
+        table = build_result_table(observations)
     except (pa.ArrowException, OverflowError, TypeError) as error:
         raise InputError(
             "value-too-large", "a result does not fit the store: {error}", "use numbers that fit 64 bits", error=error
         ) from error
-    pq.write_table(pa.table(columns, schema=schema), file, compression="zstd", compression_level=1)
+    pq.write_table(table, file, compression="zstd", compression_level=1)
+
+
+def build_result_table(observations: Sequence[Observation]) -> pa.Table:
+    """Return the rows as a table of ``build_result_schema``. Raises ArrowException, OverflowError, TypeError."""
+    import pyarrow as pa
+
+    schema = build_result_schema()
+    columns = [_build_column([getattr(row, name) for row in observations], schema.field(name)) for name in schema.names]
+    return pa.table(columns, schema=schema)
 
 
 def read_results(file: Any) -> pa.Table:

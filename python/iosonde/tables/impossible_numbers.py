@@ -1,6 +1,8 @@
-"""Numbers of a table that cannot be true: a rate, a time or a latency below 0, often a mark of a failed trial (-1)."""
+"""Numbers of a table that cannot be true: a rate, a time or a latency below 0, often a mark of a failed trial (-1); and
+numbers that may be such marks (0, 9999)."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +19,20 @@ _DIFFERENCES = re.compile(
 )
 
 
+_LEAST_MARK = 99.0
+_MOST_MARKED = 0.2  # of a column
+
+
 def drop_impossible_numbers(table: Table) -> Table:
     """Return the table without the rates and times below 0, which become missing values, with a warning for each column
-    (S138). A column in which they are as many as the others is left as it is: it holds differences."""
+    (S138). A column in which they are as many as the others is left as it is: it holds differences. Numbers that may
+    be marks of failed trials stay, and are named."""
+    table = _drop_below_zero(table)
+    warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
+    return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
+
+
+def _drop_below_zero(table: Table) -> Table:
     columns = {
         column.name: (column, mask)
         for column in table.columns.values()
@@ -32,6 +45,32 @@ def drop_impossible_numbers(table: Table) -> Table:
     }
     warnings = [_build_warning(table, column, mask) for column, mask in columns.values()]
     return replace(table, columns={**table.columns, **cleaned}, warnings=(*table.warnings, *warnings))
+
+
+def _iterate_mark_warnings(table: Table, column: Column) -> Iterator[Message]:
+    """Yield a warning if a few speeds are 0, or one same number of nines above all others."""
+    if not column.numeric or not is_speed(build_metric(column.label or column.name, column.unit)):
+        return
+    values = column.values.astype(float)
+    present = values[np.isfinite(values)]
+    for mark in {0.0, float(np.max(present, initial=0.0))}:
+        others = present[present != mark]
+        is_mark = mark == 0 or (
+            mark >= _LEAST_MARK and set(f"{mark:.0f}") == {"9"} and mark > 2 * others.max(initial=0)
+        )
+        n_marked = len(present) - len(others)
+        if is_mark and others.size and others.min() > 0 and 0 < n_marked <= _MOST_MARKED * len(present):
+            yield Message(
+                "possible-mark",
+                "{n} of {n_rows} values of {column} are {value:g} ({place}): if that is a mark of failed trials,"
+                " {spell.where:'{condition}'} leaves them out",
+                n=n_marked,
+                n_rows=len(present),
+                column=column.name,
+                value=mark,
+                place=table.place(int(np.flatnonzero(values == mark)[0])),
+                condition=f"{column.name}>0" if mark == 0 else f"{column.name}<{mark:g}",
+            )
 
 
 def _find_below_zero(column: Column) -> np.ndarray | None:

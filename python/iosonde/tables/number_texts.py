@@ -30,6 +30,9 @@ _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d+))?")
 _DURATIONS = frozenset(
     ["elapsed", "duration", "runtime", "real", "wall", "walltime", "wallclock", "took", "laufzeit", "dauer"]
 )
+_SEPARATORS = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f ](?=\d{3}(?!\d))")
+_SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,]\d+)?)(\s*[^\d\s,.;]*)")
+_APPROXIMATE = re.compile(rf"[~≈]?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6"}
@@ -39,7 +42,7 @@ _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s")
 
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
-    table = _convert_durations(_drop_spreads(_clear_failures(table)))
+    table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(table))))
     return _convert_prefixed(_convert_likely_commas(convert_decimal_commas(_convert_grouped(table))))
 
 
@@ -64,6 +67,24 @@ def _clear_failures(table: Table) -> Table:
     return table
 
 
+def _drop_separators(table: Table) -> Table:
+    """Drop blanks and apostrophes that separate thousands (``1'036.7``, ``1 036,7``), and marks of rounded numbers
+    (``~95``)."""
+    for column in _list_texts(table):
+        matches = _match_all(_SEPARATED, column)
+        if any(_SEPARATORS.search(cell) for cell in matches):
+            template = "the blanks and apostrophes in {column} separate thousands"
+            texts = {cell: _SEPARATORS.sub("", match[1]) + match[2] for cell, match in matches.items()}
+            table = _replace_cells(table, [column], texts, Message("separated-digits", template, column=column.name))
+        elif matches := _match_all(_APPROXIMATE, column):
+            marked = [cell for cell, match in matches.items() if match[1] != cell]
+            if marked and 2 * len(marked) < len(matches):
+                template = "marks of rounded numbers in {column} ({cell}) are left out"
+                message = Message("rounded-numbers", template, column=column.name, cell=marked[0])
+                table = _replace_cells(table, [column], {cell: match[1] for cell, match in matches.items()}, message)
+    return table
+
+
 def _drop_spreads(table: Table) -> Table:
     for column in _list_texts(table):
         matches = _match_all(_SPREAD, column)
@@ -78,10 +99,16 @@ def _drop_spreads(table: Table) -> Table:
 
 
 def _convert_grouped(table: Table) -> Table:
-    """Drop the commas of thousands, if a cell shows by its decimal point, or by two commas, that they are such."""
+    """Drop the commas of thousands, if a cell shows by its decimal point, or by two commas, that they are such, or if
+    all cells are numbers of operations with three digits after the comma."""
     matches = {column.name: _match_all(_GROUPED, column) for column in _list_texts(table)}
     grouped = {name: cells for name, cells in matches.items() if any("," in cell for cell in cells)}
-    sure = [name for name, cells in grouped.items() if any(_SURELY_GROUPED.fullmatch(m[1]) for m in cells.values())]
+    sure = [
+        name
+        for name, cells in grouped.items()
+        if any(_SURELY_GROUPED.fullmatch(match[1]) for match in cells.values())
+        or _OPERATION_WORDS.intersection(split_column_name(table.columns[name].label))
+    ]
     if not sure:
         return table
     columns = [table.columns[name] for name in grouped]
@@ -97,11 +124,14 @@ def _convert_durations(table: Table) -> Table:
         matches = _match_all(_CLOCK, column)
         has_duration_name = bool(_DURATIONS.intersection(split_column_name(column.label)))
         has_fractions = all(match[4] and not match[1] for match in matches.values())
-        if matches and column.unit in ("", "s") and (has_duration_name or has_fractions):
-            texts = {cell: _format_seconds(match) for cell, match in matches.items()}
-            cell, seconds = next(iter(texts.items()))
+        texts = {cell: _format_seconds(match) for cell, match in matches.items()}
+        seconds = [float(texts[str(value)]) for value in column.values if value is not None and texts]
+        # Times of day go on from row to row.
+        is_unordered = seconds != sorted(seconds) and all(match[4] for match in matches.values())
+        if matches and column.unit in ("", "s") and (has_duration_name or has_fractions or is_unordered):
+            cell, duration = next(iter(texts.items()))
             template = "the cells of {column} are read as durations: {cell} is {seconds} s"
-            message = Message("clock-durations", template, column=column.name, cell=cell, seconds=seconds)
+            message = Message("clock-durations", template, column=column.name, cell=cell, seconds=duration)
             table = _replace_cells(table, [replace(column, unit="s")], texts, message)
     return table
 

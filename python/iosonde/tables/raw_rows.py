@@ -50,7 +50,8 @@ def build_table_from_rows(raw: RawRows) -> Table:
         warnings.append(
             Message("no-header", "the first line is no header: the columns are column1 to {last}", last=names[-1])
         )
-    names = check_header(raw.name, [cell.strip() for cell in raw.rows[n_titles]], raw.lines[n_titles])
+    header = [cell.strip() for cell in raw.rows[n_titles]]
+    names = check_header(raw.name, header, raw.lines[n_titles])
     below = zip(raw.rows[n_titles + 1 :], raw.lines[n_titles + 1 :], strict=True)
     rows = [(_fit_row(raw, row, line, names), line) for row, line in below if any(map(str.strip, row))]
     units = _read_units(names, [row for row, _ in rows[:1]])
@@ -61,7 +62,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
     if n_rows < len(rows):
         template = "the last rows, from '{row}' on, sum up others and are left out"
         warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows][0])[:40]))
-    own = [(row, line) for row, line in rows[:n_rows] if [cell.strip() for cell in row] != names]
+    own = [(row, line) for row, line in rows[:n_rows] if [cell.strip() for cell in row] != header]
     if len(own) < n_rows:
         warnings.append(Message("repeated-header", "{n} repeated header lines are left out", n=n_rows - len(own)))
     if not own:
@@ -82,7 +83,8 @@ def build_table_from_rows(raw: RawRows) -> Table:
     cells = zip(*texts, strict=True)
     columns = {
         name: Column(name, parse_values(column), *_get_unit(name, units))
-        for name, column in zip(names, cells, strict=True)
+        for name, title, column in zip(names, header, cells, strict=True)
+        if title or any(map(str.strip, column))  # a delimiter at the end of every line
     }
     return Table(columns, raw.name, np.array([line for _, line in own]), tuple(warnings))
 

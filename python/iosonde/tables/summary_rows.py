@@ -24,10 +24,31 @@ _SUMMARIES = frozenset(
         "mittelwert",
         "summe",
         "standardabweichung",
+        "stdabw",
+        "stabw",
+        "mittel",
+        "durchschnitt",
+        "moyenne",
+        "écart",
+        "promedio",
     ]
 )
 _QUALIFIERS = frozenset(
-    ["standard", "deviation", "dev", "error", "err", "grand", "overall", "geometric", "harmonic", "all", "of", "the"]
+    [
+        "standard",
+        "deviation",
+        "dev",
+        "error",
+        "err",
+        "grand",
+        "overall",
+        "geometric",
+        "harmonic",
+        "all",
+        "of",
+        "the",
+        "type",
+    ]
 )
 # A level of its own elsewhere; beside a mean it is a statistic.
 _COMPANIONS = frozenset(["min", "max", "minimum", "maximum", "cv", "var", "variance"])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.types import Estimate, Severity
@@ -12,6 +13,7 @@ from iosonde.layout.text import table, wrapped
 
 _INDENT = "     "
 _MOST_FILES = 5
+FILE_COLUMNS = ("file", "time, %", "accesses", "small, %", "misal., %", "random, %", "ranks", "OST")
 
 
 def format_diagnosis(diagnosis: CounterDiagnosis) -> Iterator[str]:
@@ -63,19 +65,25 @@ def _format_pattern(pattern: PatternOverTrials, diagnosis: CounterDiagnosis) -> 
     finding = pattern.finding
     trials = f" In {pattern.n_matching} of {format_count(diagnosis.trials, 'trial')}." if diagnosis.trials > 1 else ""
     yield from wrapped(f"{finding.code} {finding.confidence}: {finding.sentence}.{trials}", _INDENT)
-    yield from wrapped(f"costs {_format_cost(pattern, diagnosis)}", _INDENT, _INDENT)
+    yield from wrapped(f"costs {format_cost(pattern, diagnosis)}", _INDENT, _INDENT)
     yield from wrapped(f"how sure: {finding.grounds}", _INDENT, _INDENT)
     yield from wrapped(f"→ {finding.action}", f"{_INDENT}  ", _INDENT)
 
 
 def _format_files(diagnosis: CounterDiagnosis) -> Iterator[str]:
     """The table of the files that took most time, if there are several files and a finding."""
-    files = diagnosis.files[:_MOST_FILES]
-    if len(files) < 2 or not diagnosis.patterns:
+    if len(diagnosis.files) < 2 or not diagnosis.patterns:
         return
+    yield ""
+    yield from table(FILE_COLUMNS, build_file_rows(diagnosis), "lrrrrrrl").splitlines()
+
+
+def build_file_rows(diagnosis: CounterDiagnosis) -> list[list[Any]]:
+    """Return a row of ``FILE_COLUMNS`` for each of the files that took most time."""
+    files = diagnosis.files[:_MOST_FILES]
     short = [PurePosixPath(file.name).name for file in files]
     names = short if len(set(short)) == len(files) else [file.name for file in files]
-    rows = [
+    return [
         [
             name,
             _format_percent(file.io_share),
@@ -86,9 +94,6 @@ def _format_files(diagnosis: CounterDiagnosis) -> Iterator[str]:
         ]
         for name, file in zip(names, files, strict=True)
     ]
-    columns = ("file", "time, %", "accesses", "small, %", "misal., %", "random, %", "ranks", "OST")
-    yield ""
-    yield from table(columns, rows, "lrrrrrrl").splitlines()
 
 
 def _format_percent(share: float | None) -> str:
@@ -99,7 +104,8 @@ def _format_targets(osts: tuple[int, ...]) -> str:
     return str(osts[0]) if len(osts) == 1 else f"{len(osts)} of them" if osts else ""
 
 
-def _format_cost(pattern: PatternOverTrials, diagnosis: CounterDiagnosis) -> str:
+def format_cost(pattern: PatternOverTrials, diagnosis: CounterDiagnosis) -> str:
+    """Format the upper limit of what a pattern can have cost."""
     if pattern.elapsed_s.value is None:
         return "unknown: the log has no times"
     seconds = diagnosis.counters.seconds

@@ -4,8 +4,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
+from iosonde.core.device_loads import CPU, NETWORK
 from iosonde.core.message import spell
+from iosonde.core.units import format_seconds
 from iosonde.core.words import format_count, join_names
+from iosonde.ingest.device_logs import JoinedLog
 from iosonde.ingest.import_files import FileOutcome, Imported
 from iosonde.ingest.stored_paths import StoredPaths
 from iosonde.layout.text import escape, table, warning_lines, wrapped
@@ -21,6 +24,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
     yield from _format_joined([outcome for outcome in imported.outcomes if outcome.joined])
+    yield from _format_logs(imported.logs)
     yield from _format_quoted(imported.quoted)
     failed = imported.failed
     if failed:
@@ -68,6 +72,23 @@ def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
         yield from wrapped(f"{PurePath(base).name}: with {', '.join(files[:_MAX_JOINED])}{rest}", "    ", "  ")
     if len(names) > _MAX_SOURCES:
         yield f"  and {len(names) - _MAX_SOURCES} more ({spell.json} lists all)"
+
+
+def _format_logs(logs: Sequence[JoinedLog]) -> Iterator[str]:
+    """Yield which runs have samples of each log, and what was assumed about its clock."""
+    for log in logs:
+        kinds = {CPU: "CPU total", NETWORK: "network interface"}
+        devices = join_names([format_count(count, kinds.get(kind, kind)) for kind, count in log.devices.items()])
+        runs = format_count(len(log.runs), "run")
+        known = "" if log.changed == len(log.runs) else f" ({len(log.runs) - log.changed} had them before)"
+        host = f" of {log.host}" if log.host else ""
+        yield from wrapped(f"{PurePath(log.file).name}: {devices}{host} in the time of {runs}{known}", "  ")
+        if log.n_short:
+            interval = format_seconds(log.interval_s)
+            short = f"{format_count(log.n_short, 'run')} of its time: no sample of {interval} lies within"
+            yield from wrapped(short, "    ", "  ")
+    for zone in dict.fromkeys(log.zone for log in logs if log.zone):
+        yield from wrapped(f"logs: {zone}", "  ")
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from iosonde.core.message import spell
 from iosonde.core.units import format_rate
-from iosonde.importers import Note, Parsed
+from iosonde.importers import Note, Parsed, Row
 from iosonde.layout.text import WIDTH, escape, table, wrapped
 
 from .answer import Parse
@@ -42,7 +42,7 @@ def _format_run(run: Parsed) -> Iterator[str]:
     for note in run.warnings[:MAX_NOTES]:
         yield from _format_note("note", note)
     rows = [
-        (row.operation, row.metric, _format_source(row.rank, row.iteration), format_rate(row.value, row.unit), row.line)
+        (row.operation, row.metric, _format_source(row), format_rate(row.value, row.unit), row.line)
         for row in run.rows[:MAX_ROWS]
     ]
     if rows:
@@ -51,8 +51,13 @@ def _format_run(run: Parsed) -> Iterator[str]:
         yield f"and {len(run.rows) - MAX_ROWS} more results ({spell.json})"
 
 
-def _format_source(rank: int | None, iteration: int | None) -> str:
-    return ", ".join([f"rank {rank}"] * (rank is not None) + [f"iteration {iteration}"] * (iteration is not None))
+def _format_source(row: Row) -> str:
+    """Format what a row is of: the only setting that distinguishes it from others, its rank, its iteration."""
+    parts = [str(level) for level in (row.factors or {}).values()] if len(row.factors or {}) == 1 else []
+    parts += [f"rank {row.rank}"] * (row.rank is not None) + [f"iteration {row.iteration}"] * (
+        row.iteration is not None
+    )
+    return ", ".join(parts)
 
 
 def _format_note(kind: str, note: Note) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.device_loads import DEVICE_LOADS
 from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_assignments, format_level
 from iosonde.core.message import spell
@@ -12,6 +13,7 @@ from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.layout.text import WIDTH, paragraphs, table, width, wrapped
 
 from .answer import Detail, Listing
+from .text_loads import format_loads
 
 _MOST_FACTS = 24
 # Facts that readers look for first.
@@ -118,7 +120,8 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     if rank_count:
         yield f"  and {_format_count(rank_count, 'result')} of single ranks ({spell.json}, {spell.export})"
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in run.findings), "     ")
-    yield from _format_facts(run.facts)
+    yield from format_loads(stored.facts)
+    yield from _format_facts({key: value for key, value in run.facts.items() if key != DEVICE_LOADS})
 
 
 def _format_remounts(stored: StoredRun) -> Iterator[str]:

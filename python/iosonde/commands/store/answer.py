@@ -11,6 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding
 from iosonde.core.words import format_count
+from iosonde.ingest.stored_paths import StoredPaths, apply_paths, factor_to_json
 from iosonde.store import Store
 from iosonde.store.export import export
 from iosonde.store.history import History
@@ -62,9 +63,11 @@ class StoreCheck(Answer):
 
 @dataclass(frozen=True)
 class StoreMerge(Answer):
-    """Result of a merge."""
+    """Result of a merge. ``paths``: what tells the imported files in ``target`` apart, of all stores together."""
 
+    target: str
     merged: Merged
+    paths: StoredPaths
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde store merge --json``."""
@@ -73,12 +76,13 @@ class StoreMerge(Answer):
             "runs": done.runs,
             "runs_there": done.runs_there,
             "experiments": done.experiments,
+            "path_factors": [factor_to_json(factor) for factor in self.paths.candidates],
             "problems": [problem.to_json() for problem in done.problems],
         }
 
     def records(self) -> list[dict[str, Any]]:
         """Return the single row."""
-        return [{key: value for key, value in self.content().items() if key != "problems"}]
+        return [{key: value for key, value in self.content().items() if key not in ("problems", "path_factors")}]
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ def merge(target: str, sources: Sequence[str]) -> StoreMerge:
     """Copy runs and experiments of ``sources`` into ``target``, which is created if missing. Raises InputError,
     DataError, and then nothing was copied."""
     opened = [Store.open(source) for source in sources]  # before anything is created
-    return StoreMerge(merge_stores(Store.create(target), opened))
+    store = Store.create(target)
+    return StoreMerge(target, merge_stores(store, opened), apply_paths(store))
 
 
 def redact(name: str, copy: str, also: Sequence[str] = ()) -> StoreCopy:

@@ -38,6 +38,9 @@ def merge_lines(merge: StoreMerge) -> Iterator[str]:
     done = merge.merged
     there = f" ({done.runs_there} already existed)" if done.runs_there else ""
     yield f"{format_count(done.runs, 'run')} and {format_count(done.experiments, 'experiment')} copied{there}"
+    yield from (line for sentence in merge.paths.factor_sentences for line in wrapped(sentence, "  "))
+    if merge.paths.candidates:
+        yield from wrapped(f"'iosonde store factors {escape(merge.target)}' shows how to name and drop them", "  ")
 
 
 def copy_lines(copy: StoreCopy) -> Iterator[str]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.contradiction import Contradiction
+from iosonde.core.device_loads import DeviceLoad, read_device_loads, select_disks
 from iosonde.core.filesystems import MEMORY_TYPES, is_network
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
@@ -73,6 +74,11 @@ def _collect_network_facts(
             "limit": "node's network",
         }
     )
+
+
+def list_disk_loads(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, DeviceLoad]]:
+    """Return each run with each of its disks that a log has; partitions and devices made of others are left out."""
+    return [(run, load) for run in runs for load in select_disks(read_device_loads(run.facts))]
 
 
 def report_contradictions(subject: Subject, code: str, severity: Severity, action: str) -> Iterator[Finding]:

@@ -187,7 +187,7 @@ def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, 
     """Compute the statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's.
     ``half_tick``: their possible error."""
     x = cell.independent
-    rate = is_rate(cell.unit) and bool(np.all(x > 0))
+    rate = is_rate(cell.unit) and bool(np.all(x > 0)) and not cell.is_from_moments
     return OverviewRow(
         cell.operation,
         cell.metric,
@@ -195,7 +195,9 @@ def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, 
         dict(cell.by),
         cell.n,
         estimate_cell_mean(cell, level, pilot, half_tick),
-        _mark_within_run(widen_by_half_tick(estimate_median(x, level), half_tick), cell),
+        Estimate(None, None, None, level, cell.n)
+        if cell.is_from_moments
+        else _mark_within_run(widen_by_half_tick(estimate_median(x, level), half_tick), cell),
         sd=compute_sd(x) if x.size > 1 else None,
         cv=estimate_variation_coefficient(x, level).value if x.size > 1 else None,
         harmonic_mean=_mark_within_run(widen_by_half_tick(estimate_harmonic_mean(x, level), half_tick), cell)

@@ -38,7 +38,8 @@ class FactorEffect:
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
     other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it.
     ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``on_logarithms``:
-    whether that on logarithms is significant, where the spread grows with the mean."""
+    whether that on logarithms is significant, where the spread grows with the mean. ``log_share``: the share of the
+    variation of logarithms, if their test decides; ``p`` is its."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -53,6 +54,7 @@ class FactorEffect:
     is_withdrawn: bool = False
     constant_within: str = ""
     on_logarithms: bool = False
+    log_share: Estimate | None = None
 
     @property
     def name(self) -> str:
@@ -87,8 +89,8 @@ class FactorEffect:
     def passes_test(self) -> bool:
         """Return whether both the corrected test is significant and the share's interval excludes 0. The interval has
         half of alpha below it, and must not contradict the test."""
-        alpha = 1 - self.explained.level
-        return self.adjusted is not None and self.adjusted < alpha and self.explained.low != 0
+        share = self.log_share or self.explained
+        return self.adjusted is not None and self.adjusted < 1 - share.level and share.low != 0
 
     @property
     def is_negligible(self) -> bool:
@@ -110,8 +112,16 @@ class FactorEffect:
 
     @property
     def text(self) -> str:
-        """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-        return format_percent_estimate(self.explained)
+        """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``; that of logarithms, if the
+        values alone are not significant."""
+        if self.hidden_share is None:
+            return format_percent_estimate(self.explained)
+        return f"{format_percent(self.share)} (of logarithms {format_percent_estimate(self.hidden_share)})"
+
+    @property
+    def hidden_share(self) -> Estimate | None:
+        """Return the share of the variation of logarithms where that of the values may be 0."""
+        return self.log_share if self.explained.low == 0 else None
 
 
 @dataclass(frozen=True)
