@@ -10,7 +10,7 @@ from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapp
 from .answer import SeriesChange, Watch
 
 _MOST = 20  # older changes that are shown; --json has all
-_DATE = 16  # 2026-11-21T10:00
+_DATE, _SECONDS = 16, 19  # 2026-11-21T10:00, and with seconds
 
 
 def lines(watch: Watch) -> Iterator[str]:
@@ -68,6 +68,8 @@ def _describe_time(change: SeriesChange) -> str:
     """Return the most likely first point after the change, and the interval of its time."""
     first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.id})"
     before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
+    if before == after:  # within one minute
+        before, after = (side.started_at[:_SECONDS] for side in (change.surely_before, change.surely_after))
     return f"{first_point}; after {before}, and not after {after}"
 
 
