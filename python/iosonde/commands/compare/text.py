@@ -12,7 +12,6 @@ from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, format_estimate_parts, format_fitting_table, paragraphs, wrapped
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
-from iosonde.stats.estimate.compare_words import format_more_trials
 
 from . import text_against as against
 from .against import PairVerdicts
@@ -212,7 +211,7 @@ def format_verdict(item: ComparedCell) -> str:
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
-        return f"~ {format_more_trials(comparison)}".rstrip()
+        return f"~ {item.words.format_more_trials(comparison)}".rstrip()
     doubt = " ?" if comparison.by_chance else ""
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 

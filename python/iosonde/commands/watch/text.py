@@ -14,8 +14,7 @@ from .answer import Watch
 from .change import SeriesChange, SuspectedChange
 
 _MOST = 20  # older changes that are shown; --json has all
-_DATE = 16  # 2026-11-21T10:00
-_DAY = 10
+_DAY, _DATE, _SECONDS = 10, 16, 19  # 2026-11-21, with T10:00, and with seconds
 _MOST_PLACES = 8
 
 
@@ -127,11 +126,13 @@ def _describe_time(change: SeriesChange) -> str:
     day = _describe_point(first)
     name = "" if first.id in (day, first.started_at) else f" ({first.id})"
     before, after = map(_describe_point, sides)
+    if before == after:  # within one minute
+        before, after = (_describe_point(side, _SECONDS) for side in sides)
     return f"{day}{name}; after {before}, and not after {after}"
 
 
-def _describe_point(run: StoredRun) -> str:
-    return run.started_at[:_DATE] or run.id
+def _describe_point(run: StoredRun, length: int = _DATE) -> str:
+    return run.started_at[:length] or run.id
 
 
 def _describe_search(watch: Watch) -> str:

@@ -54,6 +54,15 @@ class Wording:
         way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
         return way + (f" ({NOT_SIGNIFICANT})" if comparison.by_chance else "")
 
+    @staticmethod
+    def format_more_trials(comparison: Comparison) -> str:
+        """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know
+        that the sides are equal, ``>1000``; '' if unknown."""
+        if comparison.n_more is None:
+            return ""
+        more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
+        return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"
+
 
 def format_side_name(name: str, factor: str | None, unit: str = "") -> str:
     """Return the display name of a side: ``before``, but ``replicas=1`` if the name is a number, ``t=64 KiB`` for
@@ -190,12 +199,3 @@ def _suggest_trials_needed(comparison: Comparison, margin: str) -> str:
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
     return f" About {comparison.n_needed} trials per side are needed to {aim}: {more}."
-
-
-def format_more_trials(comparison: Comparison) -> str:
-    """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know that
-    the sides are equal, ``>1000``; '' if unknown."""
-    if comparison.n_more is None:
-        return ""
-    more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
-    return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"
