@@ -11,7 +11,7 @@ from .change import WORSE, SeriesChange
 from .series import WatchedSeries
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeriesResult:
     """``result``: REGRESSION, INCONCLUSIVE or PASSED. ``reasons``: sentences. ``changes``: regressions, or decided
     ones."""
@@ -20,6 +20,30 @@ class SeriesResult:
     result: str
     reasons: tuple[str, ...]
     changes: tuple[SeriesChange, ...] = ()
+
+
+@dataclass(frozen=True)
+class ForgeReport:
+    """The results of all series; those that fail, and those that are skipped, in JUnit XML."""
+
+    watch: Watch
+    results: tuple[SeriesResult, ...]
+    failed: tuple[SeriesResult, ...]
+    skipped: tuple[SeriesResult, ...]
+
+    @property
+    def explained(self) -> tuple[SeriesResult, ...]:
+        """Return the results with a reason."""
+        return tuple(item for item in self.results if item.reasons)
+
+
+def build_forge_report(watch: Watch) -> ForgeReport:
+    """Return the results of all series. An inconclusive one fails if the watch is strict, else it is skipped."""
+    results = tuple(judge_series(watch))
+    failing = (REGRESSION, INCONCLUSIVE) if watch.strict else (REGRESSION,)
+    failed = tuple(item for item in results if item.result in failing)
+    skipped = tuple(item for item in results if item.result == INCONCLUSIVE and item not in failed)
+    return ForgeReport(watch, results, failed, skipped)
 
 
 def judge_series(watch: Watch) -> list[SeriesResult]:

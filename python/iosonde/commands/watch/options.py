@@ -128,6 +128,7 @@ def watch(options: WatchOptions) -> Result[Watch]:
 
     from .answer import watch as answer
     from .deciding import apply_decisions, find_change
+    from .gate import build_forge_report
     from .text import change_lines, lines
     from .text_forge import format_markdown, write_junit
 
@@ -142,7 +143,8 @@ def watch(options: WatchOptions) -> Result[Watch]:
         history = replace(history, changes=apply_decisions(history.changes, decisions), decisions=decisions)
     history = replace(history, strict=options.strict)
     if options.change is None:
-        write = None if options.junit is None else partial(write_junit, Path(options.junit), history)
-        return Result(history, format_markdown if options.markdown else lines, write=write)
+        report = build_forge_report(history)
+        write = None if options.junit is None else partial(write_junit, Path(options.junit), report)
+        return Result(history, (lambda _: format_markdown(report)) if options.markdown else lines, write=write)
     change = find_change(history.changes, options.change)
     return Result(history, lambda _: change_lines(change))
