@@ -184,7 +184,6 @@ def test_words_say_the_same_as_the_values():
         *("--settings", "a=1,b=2", "--settings", "a=3"),
     )
     assert Options(settings={"a": 1, "b": 2}).words() == ("--settings", "a=1,b=2")
-    assert Options(names="a, b").words() == ("--names", "a,b")
     assert Options(setting={"a": 1, "b": 2}).words() == ("--setting", "a=1,b=2")
     for given in ({"names": ["a,b"]}, {"setting": {"a": "1,b=2"}}, {"lists": {"a": ["b,c"]}}):
         with raises("not-for-a-terminal"):

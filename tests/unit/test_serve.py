@@ -173,7 +173,7 @@ def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
     (address,) = re.findall(r'href="(/change[^"]*)"', page)
     said = asked(made, html.unescape(address))
     body = " ".join(said.body.decode().split())
-    assert said.status == 200 and "0.90" in body and "n = 40 and 20" in body
+    assert said.status == 200 and "0.90" in body and "n 40+20" in body
     gone = asked(made, html.unescape(address).replace("nightly-20260810", "nightly-20260811"))
     assert gone.status == 400
 

@@ -159,7 +159,7 @@ def test_a_series_has_its_newest_number_and_its_change_is_a_page(shelf, patient)
     assert table.count("<svg") == table.count(">open<") == 4
     assert re.findall(r"nodes=(\d+)\)</a>", table) == ["1", "4", "16", "32"]
     (address, *_) = re.findall(r'href="(/change[^"]*)"', table)
-    assert "n = 24 and 16" in " ".join(get_page(shelf, html.unescape(address)).split())
+    assert "n 24+16" in " ".join(get_page(shelf, html.unescape(address)).split())
 
 
 def test_nothing_is_computed_for_the_second_look(shelf, patient, monkeypatch):

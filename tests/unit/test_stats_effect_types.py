@@ -20,6 +20,8 @@ from iosonde.stats.regression.effect_types import (
     correct_effects,
     describe_blocks,
     describe_drifts,
+    describe_effects_decided_by_family,
+    describe_too_different,
     describe_unclaimed_effects,
     list_effect_claims,
 )
@@ -269,6 +271,28 @@ def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():
     assert made.joint is None and made.repeated
 
 
+@pytest.mark.parametrize(
+    ("factors", "trials", "too_different"),
+    [("abcde", (1, 1, 3), True), ("abcd", (1, 1, 3), False), ("abcde", (1, 3, 3), False)],
+)
+def test_unlike_settings_of_single_trials_are_not_ranked(factors, trials, too_different):
+    block = ResponseEffects(tuple(factors), (effect(*factors, adjusted=0.001),))
+    assert bool(describe_too_different([block, ResponseEffects(("a",))], trials)) is too_different
+    assert not describe_too_different([ResponseEffects(("a",))], trials)
+
+
+def test_what_the_family_decides_is_doubted_and_said_with_the_way_to_ask():
+    decided, clear = effect("a", p=0.02), effect("b", p=0.0001)
+    family = [ResponseEffects(("a", "b"), (decided, clear)), ResponseEffects(("a",), (effect("a", p=0.5),) * 2)]
+    effects = correct_effects(family)[0]
+    assert [each.is_decided_by_family for each in effects.effects] == [True, False]
+    assert [doubts for _, doubts in list_claims(effects)] == [("other-tests",), ()]
+    (text,) = describe_effects_decided_by_family({("read IOPS", "read", "rate"): effects})
+    assert text.values["name"].split() == ["read", "rate"] and text.values["family"] == 4 and "--metric" in text
+    (text,) = describe_effects_decided_by_family({("log(mbs)", "", "log(mbs)"): effects})
+    assert "--metric" not in text
+
+
 # 20-fold, log-normal noise of 35 %: Welch's p of the values is 0.04, of their logarithms 0.0006.
 FAST, SLOW = np.array([1240.0, 640.0, 715.0]), np.array([27.0, 47.0, 30.0])
 
@@ -284,7 +308,7 @@ def test_levels_far_apart_are_significant_on_logarithms_in_a_family_of_twelve():
     effects = estimate_effects({"a": ["x", "y"]}, [FAST, SLOW], None, 0.99)
     (effect,) = correct_effects([effects] * 12)[0].effects
     assert effect.explained.low == 0 and effect.hidden_share.low > 0.4
-    assert effect.is_significant
+    assert effect.is_significant and effect.text.count("%") == 3
     three = estimate_effects({"a": ["x", "y", "z"]}, [FAST, 1.2 * FAST[::-1], SLOW], None, 0.95)
     logs = estimate_effects({"a": ["x", "y", "z"]}, [np.log(x) for x in (FAST, 1.2 * FAST, SLOW)], None, 0.95, np.e)
     assert three.effects[0].p == pytest.approx(logs.effects[0].p) and three.effects[0].log_share is not None

@@ -50,6 +50,7 @@ _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify
 
 
 LAST_DONE = "last_done"
+FSYNC = "fsync"  # operation of fio's section ``sync``: fsync, fdatasync, sync_file_range
 _MOST_OF_SUM = 1.01
 _SECTOR = 512  # bytes: a mean of several sizes is hardly a multiple of it
 

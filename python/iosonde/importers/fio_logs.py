@@ -19,6 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 from iosonde.core.units import format_rate
 
+from .fio_jobs import FSYNC
 from .operation_log import add_summary_rows
 from .parsed import PART, Parsed, Row, WrittenPart
 
@@ -157,7 +158,11 @@ def _select_logs(run: Parsed, logs: Iterable[Log]) -> list[Log]:
 def _agrees(run: Parsed, logs: Sequence[Log]) -> bool:
     """Return whether these logs (of one kind and of the threads of one row) have the numbers of the run's rows."""
     part, kind = run.written[logs[0].base_name], logs[0].name.kind
-    rows = [row for row in run.rows if row.rank == part.rank and (row.factors or None) == (part.factors or None)]
+    rows = [
+        row
+        for row in run.rows
+        if row.rank == part.rank and (row.factors or None) == (part.factors or None) and row.operation != FSYNC
+    ]  # logs hold no fsyncs
     if any(log.parsed.missing for log in logs):
         return False
     if any(log.parsed.form == AVERAGES for log in logs):

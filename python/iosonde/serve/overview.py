@@ -23,6 +23,8 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.layout.text import format_estimate
 from iosonde.page.carried import to_jsonable
+from iosonde.store.decisions import locate_decisions, read_decisions
+from iosonde.store.files import read_file_state
 from iosonde.store.index_query import IndexView
 
 from .answer_cache import PROBLEM
@@ -179,13 +181,15 @@ def get_overview(shelf: Shelf, shelved: Shelved, deadline: float) -> StoreOvervi
     runs = IndexView(shelf.index, (shelved.number,)).list_run_states(None, MOST_OF_HISTORY)
     if not runs:
         return StoreOverview()
-    key = ["history", *_FORM, str(shelved.store.path), *map(str, runs)]
+    decisions = locate_decisions(shelved.store.path)
+    key = ["history", *_FORM, str(shelved.store.path), str(read_file_state(decisions)), *map(str, runs)]
     document = shelf.answers.get(key, partial(_watch_runs, shelved, [run for run, _ in runs]), deadline)
     return None if document is None else _overview_from_json(document)
 
 
 def _watch_runs(shelved: Shelved, runs: Sequence[str]) -> dict[str, Any]:
-    watch = watch_answer.watch(open_data(shelved.store.part(runs)), ResponseQuery())
+    decisions = read_decisions(locate_decisions(shelved.store.path))
+    watch = watch_answer.watch(open_data(shelved.store.part(runs)), ResponseQuery(), decisions=decisions)
     series = [_describe_series(watch, item) for item in sort_series(watch.series)]
     write = build_name_writer([verdict.response for verdict in watch.verdicts])
     sentence = write(watch.sentence) if write else watch.sentence

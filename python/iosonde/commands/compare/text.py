@@ -211,7 +211,7 @@ def format_verdict(item: ComparedCell) -> str:
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
-        return f"~ {item.words.more_trials(comparison)}".rstrip()
+        return f"~ {item.words.format_more_trials(comparison)}".rstrip()
     doubt = " ?" if comparison.by_chance else ""
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 

@@ -22,7 +22,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .answer import SeriesChange
+from .change import SeriesChange
 from .figure_axis import Place, build_axis
 from .series import WatchedSeries
 

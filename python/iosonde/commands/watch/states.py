@@ -7,11 +7,13 @@ from iosonde.core.types import Better
 from iosonde.stats.changes.step import find_step
 
 from .answer import Watch
+from .change import WORSE
 from .series import WatchedSeries
 
 
 class SeriesState(StrEnum):
-    """OPEN: a regression is new, or its level is not back. SUSPECTED: all newest points are worse, too few for a test.
+    """OPEN: a regression is new, or its level is not back. SUSPECTED: a regression is significant by this look
+    alone, or all newest points are worse, too few for a test.
     IMPROVED: a change for the better is new. CANNOT_TELL: too few points for any change."""
 
     OPEN = "open"
@@ -36,6 +38,9 @@ def determine_state(watch: Watch, series: WatchedSeries) -> StateSince:
     open_places = [change.places[1] for change in changes if id(change) in regressions]
     if open_places:
         return StateSince(SeriesState.OPEN, min(open_places))
+    suspected = [item.change for item in watch.suspected if item.change.series is series]
+    if suspected and suspected[0].verdict == WORSE:
+        return StateSince(SeriesState.SUSPECTED, suspected[0].places[1])
     improved = [change.places[1] for change in changes if change.new and change.verdict == "better"]
     if improved:
         return StateSince(SeriesState.IMPROVED, min(improved))

@@ -113,8 +113,8 @@ class Board:
             if overview.problem or any(series.has_history for series in overview.series)
         ]
 
-    def list_series_rows(self) -> list[SeriesRow]:
-        """Return a row for each series with a history."""
+    def list_series_rows(self, only_history: bool = True) -> list[SeriesRow]:
+        """Return a row for each series, by default those with a history."""
         return [
             SeriesRow(
                 self.shelf.of(store),
@@ -125,7 +125,7 @@ class Board:
             )
             for store, overview in self.overviews.items()
             for series in (overview.series if overview else ())
-            if series.has_history
+            if series.has_history or not only_history
         ]
 
     def list_experiment_rows(self) -> list[ExperimentRow]:
@@ -164,10 +164,14 @@ class Board:
 
 
 def read_board(
-    shelf: Shelf, stores: Sequence[Shelved], experiments: Sequence[IndexedExperiment], patience: float
+    shelf: Shelf,
+    stores: Sequence[Shelved],
+    experiments: Sequence[IndexedExperiment],
+    patience: float,
+    only_history: bool = True,
 ) -> Board:
-    """Read the overview of the stores, and the headlines of the experiments and of the newest one of each series;
-    wait ``patience`` seconds for answers that are not kept."""
+    """Read the overview of the stores, and the headlines of the experiments and of the newest one of each series,
+    by default of those with a history. Wait ``patience`` seconds for answers that are not in the cache."""
     deadline = get_deadline(patience)
     overviews = {shelved.number: get_overview(shelf, shelved, deadline) for shelved in stores}
     keys = [(experiment.store, experiment.id) for experiment in experiments]
@@ -175,7 +179,7 @@ def read_board(
         (store, series.points[-1].experiment)
         for store, overview in overviews.items()
         for series in (overview.series if overview else ())
-        if series.has_history
+        if series.has_history or not only_history
     ]
     headlines = {
         (store, name): get_headlines(shelf, shelf.of(store), name, deadline) for store, name in dict.fromkeys(keys)

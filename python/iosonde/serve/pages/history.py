@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from iosonde.commands.compare import figure as compare_figure
-from iosonde.commands.compare import text as compare_text
 from iosonde.commands.result import Result
 from iosonde.commands.watch import answer as watch_answer
-from iosonde.commands.watch import compare as watch_compare
 from iosonde.commands.watch import figure as watch_figure
 from iosonde.commands.watch import text as watch_text
-from iosonde.commands.watch.answer import SeriesChange, Watch
+from iosonde.commands.watch.answer import Watch
+from iosonde.commands.watch.change import SeriesChange
 from iosonde.commands.watch.figure_together import choose_scale_factor, group_series, together_figure
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
@@ -20,6 +18,8 @@ from iosonde.data.source import open_data
 from iosonde.layout.figure import Figure
 from iosonde.serve.overview import sort_series
 from iosonde.serve.shelf import Shelf
+from iosonde.store.decisions import locate_decisions, read_decisions
+from iosonde.store.files import read_file_state
 
 from .web_page import Address, WebPage, build_figure_scripts, render_page
 
@@ -33,15 +33,23 @@ def render_history_page(shelf: Shelf, address: Address) -> WebPage:
     place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
         return render_page("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
-    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
+    return WebPage(shelf.once(_build_key(shelf, address, place), lambda: _render_page(shelf, address, place).body))
+
+
+def _build_key(shelf: Shelf, address: Address, place: str) -> str:
+    """Return the key of a page, which changes with the decisions about its store."""
+    return f"{address.but()} {read_file_state(locate_decisions(shelf.at(place).store.path))}"
 
 
 def watch_selected_runs(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     """Return the history of the selected runs, and their number. Raises InputError, DataError."""
-    part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
+    shelved = shelf.at(place)
+    part, total = shelf.part(shelved, address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return watch_answer.watch(open_data(part), Numbers(tuple(address.parameters("response")))), total
+    query = Numbers(tuple(address.parameters("response")))
+    decisions = read_decisions(locate_decisions(shelved.store.path))
+    return watch_answer.watch(open_data(part), query, decisions=decisions), total
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,9 @@ def _select_changes(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
 def render_change_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
     change). Raises InputError, DataError."""
-    return WebPage(shelf.once(address.but(), lambda: _render_change(shelf, address).body))
+    return WebPage(
+        shelf.once(_build_key(shelf, address, address.parameter("store")), lambda: _render_change(shelf, address).body)
+    )
 
 
 def _render_change(shelf: Shelf, address: Address) -> WebPage:
@@ -133,21 +143,15 @@ def _render_change(shelf: Shelf, address: Address) -> WebPage:
     )
     if change is None:
         raise InputError("unknown-change", "this history no longer has that change", "reload the history")
-    comparison = watch_compare.compare_sides(change)
-    drawn = compare_figure.ratios_figure(comparison)
+    drawn = watch_figure.history_figure(change.series, _select_changes(history, change.series))
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"
-    notes = [
-        f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
-        f"neighbouring changes. A point is one {point}."
-    ]
     return render_page(
-        "compare.html",
+        "change.html",
         shelf,
         address,
         f"{series}: before and after",
-        latest=[],
-        notes=notes,
-        lines=list(compare_text.lines(comparison)),
+        note=f"All points before the change and all after it, up to the neighbouring changes. A point is one {point}.",
+        lines=list(watch_text.change_lines(change)),
         drawn=drawn,
-        **build_figure_scripts({"ratios": drawn.spec} if drawn else {}),
+        **build_figure_scripts({"history": drawn.spec}),
     )

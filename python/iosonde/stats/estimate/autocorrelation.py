@@ -35,9 +35,15 @@ class Autocorrelation:
     cells: int = 1
 
     @property
+    def independent_share(self) -> float:
+        """Return the number of independent trials that a trial is worth in a first-order autoregressive series (Jain
+        1991, §25.5), at most 1."""
+        return 1.0 if self.lag1 <= 0 else (1 - self.lag1) / (1 + self.lag1)
+
+    @property
     def effective_share(self) -> float:
-        """Return the number of independent trials that a trial is worth, at most 1: that of a first-order
-        autoregressive series (Jain 1991, §25.5), with the bias of residuals about the mean of a cell removed.
+        """Return what a trial is worth in a test: its independent share, with the bias of residuals about the mean of a
+        cell removed.
 
         They correlate less than the errors, by 3ρ/n of a cell (Marriott & Pope 1954, Biometrika 41, 390-402), and
         their variance is too small, as if there were no more than the effective trials."""

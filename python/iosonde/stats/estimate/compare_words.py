@@ -43,10 +43,6 @@ class Wording:
         """Return ``faster``, ``slower``, ``more`` or ``less`` for B."""
         return describe_change(self.metric, comparison.above)
 
-    def more_trials(self, comparison: Comparison) -> str:
-        """Return the trials per side that would settle it, as in a table; '' if they are unknown."""
-        return format_more_trials(comparison)
-
     def describe_verdict(self, comparison: Comparison) -> str:
         """Return the verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``;
         after Holm's correction ``slower (not significant)``; ``depends on nodes`` where the cells differ in
@@ -57,6 +53,15 @@ class Wording:
             return comparison.verdict
         way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
         return way + (f" ({NOT_SIGNIFICANT})" if comparison.by_chance else "")
+
+    @staticmethod
+    def format_more_trials(comparison: Comparison) -> str:
+        """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know
+        that the sides are equal, ``>1000``; '' if unknown."""
+        if comparison.n_more is None:
+            return ""
+        more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
+        return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"
 
 
 def format_side_name(name: str, factor: str | None, unit: str = "") -> str:
@@ -194,12 +199,3 @@ def _suggest_trials_needed(comparison: Comparison, margin: str) -> str:
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
     return f" About {comparison.n_needed} trials per side are needed to {aim}: {more}."
-
-
-def format_more_trials(comparison: Comparison) -> str:
-    """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know that
-    the sides are equal, ``>1000``; '' if unknown."""
-    if comparison.n_more is None:
-        return ""
-    more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
-    return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"

@@ -33,7 +33,7 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import FactorEffect, ResponseEffects, correct_effects
+from .effect_types import FactorEffect, ResponseEffects
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -77,9 +77,7 @@ def estimate_effects(
     log_data = _Data.from_trials([np.log(x) for x in values], columns, (numbers, products), level, math.e)
     logarithms = _estimate(log_data, shared)
     if grows_with_mean(values):
-        significant = {effect.factors for effect in correct_effects([logarithms])[0].significant if not effect.is_joint}
-        marked = (replace(effect, on_logarithms=effect.factors in significant) for effect in effects.effects)
-        effects = replace(effects, effects=tuple(marked))
+        effects = replace(effects, logarithms=logarithms)
     return _choose_scales(effects, logarithms, (data, log_data))
 
 
