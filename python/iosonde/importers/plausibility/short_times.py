@@ -11,7 +11,8 @@ from .numbers import Numbers
 
 CODE = "S143"
 _SHORTEST_S = 1.0
-_TIMES = ("time", "time_last_done", "total_time")
+# IOR's time, which has no rule otherwise.
+_TOTAL_TIME = "total_time"
 _RATES = tuple(
     f"{kind}{clock}"
     for kind in ("bandwidth", "rate", "access_rate")
@@ -23,16 +24,19 @@ _ALL = "event"
 
 def find_short_times(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the operations with a rate whose times, over all iterations of a setting, are below 1 s together."""
-    times: dict[tuple[str, str], list[Row]] = {}
-    for row in run.rows:
-        if row.metric in _TIMES and row.rank is None:
-            times.setdefault((row.operation, repr(row.factors)), []).append(row)
-    with_rate = {group.operation for group in groups if group.get(*_RATES)} | {_ALL}
-    seconds = {key: sum(row.value for row in rows) for key, rows in times.items() if key[0] in with_rate}
-    short = {key: time for key, time in seconds.items() if 0 < time < _SHORTEST_S}
-    if not short or run.operations is not None:
+    if run.operations is not None:
         return
+    times: dict[tuple[str, str], list[Row]] = {}
+    for row in _list_times(run, groups):
+        times.setdefault((row.operation, repr(row.factors)), []).append(row)
+    seconds = {key: sum(row.value for row in rows) for key, rows in times.items()}
+    short = {key: time for key, time in seconds.items() if 0 < time < _SHORTEST_S}
+    if not short:
+        return  # nearly all outputs
+    with_rate = {group.operation for group in groups if group.get(*_RATES)} | {_ALL}
     for (operation, settings), time in short.items():
+        if operation not in with_rate:
+            continue
         row = times[operation, settings][0]
         sentence = Message(
             "short-time",
@@ -41,3 +45,9 @@ def find_short_times(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contrad
             time=format_rate(time, "s"),
         )
         yield Contradiction(CODE, operation, (), sentence, row.line, row.factors)
+
+
+def _list_times(run: Parsed, groups: Sequence[Numbers]) -> list[Row]:
+    if run.tool == "ior":
+        return [row for row in run.rows if row.metric == _TOTAL_TIME and row.rank is None]
+    return [group.rows["time"] for group in groups if group.rank is None and "time" in group.rows]
