@@ -4,6 +4,7 @@
     python benches/bench_watch.py --figure docs/images/watch-delay.svg
     python benches/bench_watch.py --alarms FILE.json --noise skewed --years 1000        (about 2 minutes on two cores)
     python benches/bench_watch.py --alarms FILE.json --figure docs/images/watch-alarms.svg
+    python benches/bench_watch.py --open 40           (new and open changes, and suspicions, in so many years)
 
 Prints the tables of docs/method/watching.md. A year of one series is a look each day from day 20 on. The first table is
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
@@ -35,6 +36,7 @@ from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, compute_newest_p, find_changes
 from iosonde.stats.changes.pooled import Pool, find_changes_together
+from iosonde.stats.changes.suspected import find_suspected
 from iosonde.stats.estimate.distributions import binomial_interval
 
 SERIES, DAYS, FIRST = 48, 365, 20
@@ -78,6 +80,22 @@ def years(draw: Draw, count: int, seed: int = 1) -> np.ndarray:
         values = draw(rng, DAYS)
         found.append(min(compute_newest_p(values[:day], search) for day in range(FIRST, DAYS + 1)))
     return np.array(found)
+
+
+def open_years(draw: Draw, count: int, seed: int = 4) -> tuple[float, float, float]:
+    """Of so many years of one series that does not change: the share in which a look has a new change, that in which a
+    look has any, new or still open, up or down; and the share of looks with a suspicion."""
+    rng, search, counts = np.random.default_rng(seed), Search(), np.zeros(3)
+    for _ in range(count):
+        values, new, any_change = draw(rng, DAYS), False, False
+        for day in range(FIRST, DAYS + 1):
+            (changes,) = find_changes([values[:day]], search)
+            new |= any(change.at >= day - search.newest for change in changes)
+            any_change |= bool(changes)
+            suspicion = find_suspected([values[:day]], (), [changes], search)[0]
+            counts[2] += (suspicion is not None) / (DAYS + 1 - FIRST)
+        counts[:2] += new, any_change
+    return tuple(float(share) for share in counts / count)
 
 
 def many_years(noise: str, count: int, before: int = 0) -> list[float]:
@@ -312,7 +330,16 @@ def main() -> int:
     options.add_argument(
         "--alarms", type=Path, help="keep false alarms of --noise in this file; with --figure draw them"
     )
+    options.add_argument("--open", type=int, help="new and open changes, and suspicions, in so many years each")
     asked = options.parse_args()
+    if asked.open:
+        print(
+            "| noise | years with a new change | with any, new or open | looks with a suspicion |\n|---|---:|---:|---:|"
+        )
+        for noise in [asked.noise] if asked.noise else DRAWS:
+            shares = " | ".join(f"{100 * share:.1f} %" for share in open_years(DRAWS[noise], asked.open))
+            print(f"| {noise} | {shares} |", flush=True)
+        return 0
     if asked.alarms:
         kept = json.loads(asked.alarms.read_text()) if asked.alarms.exists() else {}
         if asked.noise:

@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_names()})
+    return sorted({*(name for name in globals() if name.startswith("__")), *_names()})
 
 
 def _names() -> list[str]:

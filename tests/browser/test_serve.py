@@ -112,7 +112,8 @@ def test_a_history_is_drawn_with_its_changes(browser, address):
         assert shown.locator("svg .mark-rule line").count() >= 2
         page.locator(".change a").first.click()
         page.wait_for_url("**/run?*")  # a click does not wait for the page that it leads to
-        assert "/run?" in page.url and "nightly" in page.locator("pre").inner_text()
+        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        assert "/run?" in page.url and page.get_by_role("link", name="History").count() == 1
 
 
 def test_a_comparison_is_drawn(browser, address):
@@ -130,7 +131,7 @@ def test_one_can_go_from_an_experiment_to_its_page(browser, address):
         page.wait_for_url("**/runs?*")
         assert "experiment=envelope-7f3a" in page.locator("input[name=where]").first.input_value()
         page.get_by_role("link", name="envelope-7f3a-0003").click()
-        page.get_by_role("link", name="of its experiment").click()
+        page.get_by_role("link", name="Experiment", exact=True).click()
         page.wait_for_url("**/report?*")
         page.wait_for_selector("html[data-ready]", timeout=60_000)
         assert page.locator("main h1").inner_text()

@@ -4,6 +4,7 @@ one run are no trials."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import declared_sample
 import numpy as np
@@ -11,6 +12,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import compare_sample
+import iosonde
 from iosonde.commands.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.commands.compare.samples import BASE_IS_FIRST
 from iosonde.commands.compare.sides import parse_published_side
@@ -341,8 +343,12 @@ def test_a_cell_with_one_trial_is_left_out_and_costs_no_other():
     made = compare(open_data(rows), ResponseQuery(("y",)), Sides(group="v", by=("size",)))
     assert [one.cell for one in made.items] == [{"size": 1}] and len(made.exclusions) == 1
     assert_problem(made.exclusions[0], "single-trial", cell="size=2", unit="trial", sides="b")
-    with raises("too-few-trials", DataError, side="b", n="one trial"):
-        compare(open_data(rows, ["size=2"]), ResponseQuery(("y",)), Sides(group="v"))
+    (alone,) = compare(open_data(rows, ["size=2"]), ResponseQuery(("y",)), Sides(group="v")).items
+    assert (alone.state, alone.comparison.a.side.n, alone.comparison.b.side.n) == (VerdictState.NOT_TESTED, 3, 1)
+    assert (
+        alone.comparison.ratio.value == pytest.approx(2 / (1 * 1.1 * 1.2) ** (1 / 3))
+        and alone.comparison.ratio.low is None
+    )
 
 
 def test_the_geometric_mean_names_sizes_as_the_table_does(tmp_path):
@@ -398,7 +404,47 @@ def test_iterations_of_one_run_are_no_trials_beside_several_runs(tmp_path):
     several, single = tmp_path / "several", tmp_path / "single"
     declared_sample.imported(several, runs_each=3)
     declared_sample.imported(single)
-    with raises("too-few-trials", side="single"):
-        two(several, single)
+    assert {item.state for item in two(several, single).items} == {VerdictState.NOT_TESTED}
     (one,) = two(several, several, by=("source",)).items
     assert (one.comparison.a.side.n, one.comparison.b.side.n) == (6, 6)
+
+
+DD = """$ dd if=/dev/zero of=f oflag=direct bs=1M count=1000
+1000+0 records in
+1000+0 records out
+1048576000 bytes (1.0 GB, 1000 MiB) copied, {seconds} s, 1.0 GB/s
+"""
+
+
+def write_single_runs(place):
+    paths = [place / "host.txt", place / "pod.txt"]
+    for path, seconds in zip(paths, (2.61817, 25.51025), strict=True):
+        path.write_text(DD.format(seconds=seconds))
+    return paths
+
+
+@pytest.mark.parametrize(("strict", "problem"), [(False, False), (True, True)])
+def test_two_single_runs_have_a_ratio_that_is_not_tested(tmp_path, strict, problem):
+    a, b = write_single_runs(tmp_path)
+    result = iosonde.compare(str(a), b=str(b), fail_if="slower>5%", strict=strict)
+    (item,) = result.to_dict()["comparisons"]
+    assert (item["state"], item["a"]["n"], item["b"]["n"]) == (VerdictState.NOT_TESTED, 1, 1)
+    assert item["said"] == item["state"]
+    assert item["ratio"]["value"] == pytest.approx(2.61817 / 25.51025) and item["ratio"]["low"] is None
+    assert (item["p"], item["n_needed"], item["by_level"]) == (None, None, [])
+    assert result.answer.problem is problem
+    assert result.answer.verdicts[0].state is VerdictState.NOT_TESTED and result.answer.verdicts[0].remedy
+
+
+def test_single_rows_of_two_groups_are_not_tested(tmp_path):
+    table = build_table({"v": ["a", "b"], "y": [10.0, 12.0]})
+    (item,) = compare(open_data(table), ResponseQuery(("y",)), Sides(group="v")).items
+    assert item.state is VerdictState.NOT_TESTED and item.comparison.ratio.value == pytest.approx(1.2)
+
+
+def test_each_setting_of_single_runs_is_not_tested(tmp_path):
+    a, b = (str(tmp_path / name) for name in ("a.csv", "b.csv"))
+    for path, times in ((a, (3, 4)), (b, (5, 6))):
+        Path(path).write_text(f"size,time_s\n1,{times[0]}\n2,{times[1]}\n")
+    verdicts = iosonde.compare(a, b=b, by=["size"], response="time_s").answer.verdicts
+    assert {verdict.state for verdict in verdicts} == {VerdictState.NOT_TESTED} and all(v.remedy for v in verdicts)

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from iosonde.core.types import Observation, Run
 from iosonde.core.verdict import VerdictState
+from iosonde.store import Store
 from terminal import command_of
 
 anova = command_of("anova")
@@ -157,3 +159,35 @@ def test_anova_corrects_over_the_same_family(tmp_path):
             key: state for key, state in every.items() if key[0] == response
         }
         assert {one["family"] for one in made} == {6}
+
+
+def many_numbers(path) -> str:
+    """A store of a tool whose headline is the bandwidth, with thirty more numbers of noise."""
+    rng, store = np.random.default_rng(4), Store.create(str(path))
+    for number in range(12):
+        bandwidth = 1e8 * (1 + 0.04 * (number % 2)) * (1 + 0.02 * rng.normal())
+        noise = [Observation("write", f"counter{k}", 100 + rng.normal(), "") for k in range(30)]
+        store.append(
+            Run(
+                f"tool-{number:02}",
+                "tool",
+                "tool",
+                f"2026-11-21T10:{number:02}:00Z",
+                60.0,
+                factors={"fs": ("nfs", "xfs")[number % 2]},
+                observations=[Observation("write", "bandwidth", bandwidth, "bytes/s"), *noise],
+                headlines={"write": ["bandwidth"]},
+            )
+        )
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["summary", "plot", "rank"])
+def test_further_metrics_do_not_change_what_is_said_of_a_headline(tmp_path, name):
+    path, key = many_numbers(tmp_path / "tool"), ("write bandwidth", "fs")
+    assert effects(name, path)[key] == "different"
+    every = content(name, path, "--metric", "all")["verdicts"]
+    families = {verdict["response"]: verdict["family"] for verdict in every if verdict["question"] == "effect"}
+    assert effects(name, path, "--metric", "all")[key] == "different"
+    assert (families.pop("write bandwidth"), set(families.values())) == (1, {31})
+    assert effects(name, path, "--metric", "bandwidth,counter0")[key] == "different"

@@ -600,7 +600,7 @@ def test_each_kind_of_page_is_rendered_by_its_own_section(monkeypatch: Any) -> N
     assert calls == [
         ("render_survey", survey, print),
         ("render_corpus", corpus, print),
-        ("render", page, print, ("sections", {"x": 1})),
+        ("render", page, print, ("sections", {"x": 1}), ()),
     ]
 
 

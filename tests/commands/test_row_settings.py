@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import iosonde
 import steps_bench
@@ -15,6 +18,7 @@ from iosonde.core.types import Run
 from iosonde.data.source import open_data
 from iosonde.measure.spec import CommandStep
 from iosonde.store import Store
+from terminal import command_of
 
 SIZES = {"small": 4096, "large": 65536}
 TRIALS = 3
@@ -116,3 +120,12 @@ def test_the_bytes_of_all_jobs_are_no_headline(store):
     assert total.includes == "command"
     assert run.headlines[ALL_OPERATIONS] == []
     assert not [row for row in run.observations if row.operation == "step-01" and row.unit == "bytes/s"]
+
+
+def test_an_export_has_the_settings_of_rows_as_columns(store):
+    text = CliRunner().invoke(command_of("show"), [store, "--export", "csv"], catch_exceptions=False).stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert {row["operation"] for row in rows} == {"read", "step-01", ALL_OPERATIONS}
+    reads = [row for row in rows if (row["operation"], row["metric"]) == ("read", "rate_last_done")]
+    assert {(row["job"], row["block_size"]) for row in reads} == {(name, str(size)) for name, size in SIZES.items()}
+    assert {row["job"] for row in rows if row["operation"] == "step-01"} == {""}

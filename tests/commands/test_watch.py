@@ -86,9 +86,9 @@ def test_too_few_points_are_said_with_the_number_needed(history):
     assert {one.state for one in made.verdicts} <= {VerdictState.INCONCLUSIVE}
 
 
-def test_a_table_has_no_history(tmp_path):
-    (tmp_path / "a.csv").write_text("y\n1\n2\n")
-    with raises("not-a-store"):
+def test_a_table_without_dates_has_no_history(tmp_path):
+    (tmp_path / "a.csv").write_text("y\n1.5\n2.5\n")
+    with raises("no-order-in-time"):
         watch(open_data(tmp_path / "a.csv"), ResponseQuery(), USUAL)
     with raises("too-few-points", min_segment_points=20):
         build_search(0.03, 20, 14, 0.05, 365)

@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 import history_sample
-from iosonde.commands.watch.answer import (
-    SeriesChange,
-    Watch,
-    _describe_largest,
-    _is_open,
-    watch,
-)
-from iosonde.commands.watch.compare import compare_sides
+from iosonde.commands.watch.answer import Watch, _describe_largest, watch
+from iosonde.commands.watch.change import SeriesChange, is_open
 from iosonde.commands.watch.series import WatchedSeries, determine_start
+from iosonde.commands.watch.text import change_lines
 from iosonde.core.contradiction import CONTRADICTIONS, Contradiction
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate, Experiment, Metric, Observation, Run
@@ -75,13 +70,36 @@ def test_better_is_never_open_and_no_change_is_inconclusive(tmp_path):
     assert [verdict.state for verdict in quiet.verdicts] == [VerdictState.INCONCLUSIVE] and not quiet.problem
 
 
-def test_a_change_is_compared_by_all_points_next_to_it(tmp_path):
-    made = history(tmp_path, (30, 0.90), (70, 1.0))
-    (repair, regression) = (compare_sides(change) for change in made.changes)
-    (one,) = regression.items
-    assert (one.comparison.a.side.n, one.comparison.b.side.n) == (30, 40)
-    assert one.comparison.ratio.low < 0.90 < one.comparison.ratio.high < 0.92
-    assert (repair.items[0].comparison.a.side.n, repair.items[0].comparison.b.side.n) == (40, 30)
+def test_a_change_compares_all_points_next_to_it_and_orders_its_places_by_likelihood(tmp_path):
+    (repair, regression) = history(tmp_path, (30, 0.90), (70, 1.0)).changes
+    assert (regression.levels.before.n, regression.levels.after.n) == (30, 40)
+    assert regression.levels.ratio.low < 0.90 < regression.levels.ratio.high < 0.92
+    assert (repair.levels.before.n, repair.levels.after.n) == (40, 30)
+    for change, day in ((regression, 30), (repair, 70)):
+        places = change.likely_places
+        shares = [place.share for place in places]
+        assert sum(shares) == pytest.approx(1) and shares == sorted(shares, reverse=True) and shares[0] > 0.5
+        first = places[0]
+        assert first.run.subject_commit == history_sample.commit_of(day)
+        assert first.last_before.subject_commit == history_sample.commit_of(day - 1)
+        entry = change.to_json()["places"][0]
+        assert (entry["run"], entry["commit_before"]) == (first.run.id, history_sample.commit_of(day - 1))
+        text = "\n".join(change_lines(change))
+        assert history_sample.commit_of(day)[:10] in text and first.run.started_at[:10] in text
+
+
+def test_a_fact_belongs_to_the_place_where_it_changed(tmp_path):
+    values = 1e8 * (1 + 0.03 * np.random.default_rng(2).standard_normal(80))
+    values[60:] *= 0.94
+
+    def facts(day: int) -> dict:
+        return {"machine": {"host": {"kernel": str(day >= 60)}, "mount": {"options": str(day >= 61)}}}
+
+    store = history_sample.write_values(tmp_path / "s", values, facts=facts)
+    (change,) = watch(open_data(store), ResponseQuery()).changes
+    by_day = {place.run.started_at[:10]: [fact.name for fact in place.facts] for place in change.likely_places}
+    assert len(by_day) > 2 and by_day["2026-08-30"] == ["host.kernel"] and by_day["2026-08-31"] == ["mount.options"]
+    assert sum(map(len, by_day.values())) == 2
 
 
 def change_of(
@@ -123,7 +141,7 @@ def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_large
 
 
 @pytest.mark.parametrize(
-    ("better", "before", "after", "newest", "is_open"),
+    ("better", "before", "after", "newest", "still"),
     [
         (Better.HIGHER, 100, 90, [97.0, 97.0], True),
         (Better.HIGHER, 100, 90, [97.1, 97.1], False),
@@ -136,19 +154,20 @@ def test_the_largest_regression_is_that_by_ratio_and_a_fall_to_zero_is_the_large
     ],
 )
 def test_a_change_for_the_worse_is_open_while_the_newest_points_are_beyond_the_margin(
-    better: Better, before: float, after: float, newest: list[float], is_open: bool
+    better: Better, before: float, after: float, newest: list[float], still: bool
 ):
     change = change_of(before, after, better)
     series = replace(change.series, values=np.array([before] * 5 + newest))
-    assert _is_open(series, change.levels, 5, Search(share=0.03, newest=3)) is is_open
-    assert _is_open(series, change.levels, 2, Search(share=0.03, newest=2)) is is_open, "the newest points alone"
+    assert is_open(series, change.levels, 5, Search(share=0.03, newest=3)) is still
+    assert is_open(series, change.levels, 2, Search(share=0.03, newest=2)) is still, "the newest points alone"
 
 
 def test_a_row_of_a_table_holds_the_levels_and_both_commits():
     change = change_of(4, 2)
     surely = [StoredRun({"facts": {"subject_commit": commit}}) for commit in ("abc", "def")]
     series = replace(change.series, by={"nodes": 2, "operation": "x", "p": 3}, settings="s")
-    row = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True).flat()
+    changed = replace(change, series=series, surely_before=surely[0], surely_after=surely[1], open=True)
+    row = changed.flat()
     none = {f"{side}_{end}": None for side in ("before", "after", "ratio") for end in ("low", "high")}
     assert {name: value for name, value in row.items() if name not in none} == {
         "operation": "x",
@@ -169,6 +188,8 @@ def test_a_row_of_a_table_holds_the_levels_and_both_commits():
         "verdict": "worse",
         "new": True,
         "open": True,
+        "id": changed.id,
+        "state": "open",
     }
 
 

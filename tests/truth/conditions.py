@@ -134,6 +134,13 @@ def skewed(rng: Rng, ratio: float) -> Columns:
     return in_random_order(rng, rows)
 
 
+def far_apart(rng: Rng, levels: int, n: int, ratio: float) -> Columns:
+    """Log-normal noise of σ 0.35; the last level is ``ratio`` times the others."""
+    a = np.repeat([f"a{place}" for place in range(levels)], n)
+    last = np.where(a == f"a{levels - 1}", ratio, 1.0)
+    return in_random_order(rng, {"a": a, "v": 100 * last * lognormal(0.35)(rng, len(a))})
+
+
 def all_conditions() -> list[Condition]:
     """Every condition."""
     found = frozenset({FALSE, FOUND})
@@ -203,6 +210,26 @@ def all_conditions() -> list[Condition]:
             "2 × at one of 4 levels; log-normal, σ 0.3", partial(skewed, ratio=2.0), ("a",), (effect,), None, found
         ),
         Condition("no effect; 4 levels; log-normal, σ 0.3", partial(skewed, ratio=1.0), ("a",), no_effect("a")),
+        *(
+            Condition(
+                f"no effect; {levels} levels, n = 3; log-normal, σ 0.35",
+                partial(far_apart, levels=levels, n=3, ratio=1.0),
+                ("a",),
+                no_effect("a"),
+            )
+            for levels in (3, 5, 8)
+        ),
+        *(
+            Condition(
+                f"20 × at one of {levels} levels, n = 3; log-normal, σ 0.35",
+                partial(far_apart, levels=levels, n=3, ratio=20.0),
+                ("a",),
+                (effect,),
+                None,
+                found,
+            )
+            for levels in (2, 4)
+        ),
         Condition(
             "a and b go together, 1.5 ×",
             partial(together, ratio=1.5),

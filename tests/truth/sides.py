@@ -9,7 +9,7 @@ import numpy as np
 
 from .ask import question
 from .cells import FALSE, FOUND, INTERVAL, SILENCE, Cell, Columns
-from .noises import DIFFICULT, INDEPENDENT, Draw, normal
+from .noises import DIFFICULT, INDEPENDENT, Draw, lognormal, normal
 from .scores import DIFFERENT, EQUAL, INCONCLUSIVE, UP, Truth, truth
 
 COUNTS = (4, 6, 10, 30)
@@ -100,6 +100,9 @@ def promised(draws: int) -> Iterator[Cell]:
         for n in COUNTS:
             yield simple(name, INDEPENDENT[name], n, 1.05, draws // 2 or 1, FALSE, INTERVAL)
             yield simple(name, INDEPENDENT[name], n, 2.0, draws // 2 or 1, FALSE, INTERVAL, *found)
+    for n in (3, 5):
+        for ratio, more in ((1.0, ()), (20.0, (FOUND,))):
+            yield simple("log-normal, σ 0.35", lognormal(0.35), n, ratio, draws // 2 or 1, FALSE, INTERVAL, *more)
     for (n, m), (sd_a, sd_b) in (
         ((4, 12), (0.03, 0.03)),
         ((6, 30), (0.1, 0.1)),

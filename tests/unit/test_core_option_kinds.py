@@ -185,7 +185,7 @@ def test_words_say_the_same_as_the_values():
     )
     assert Options(settings={"a": 1, "b": 2}).words() == ("--settings", "a=1,b=2")
     assert Options(setting={"a": 1, "b": 2}).words() == ("--setting", "a=1,b=2")
-    for given in ({"names": ["a,b"]}, {"names": "a,b"}, {"setting": {"a": "1,b=2"}}, {"lists": {"a": ["b,c"]}}):
+    for given in ({"names": ["a,b"]}, {"setting": {"a": "1,b=2"}}, {"lists": {"a": ["b,c"]}}):
         with raises("not-for-a-terminal"):
             Options(**given).words()
 

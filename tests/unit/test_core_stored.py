@@ -337,3 +337,10 @@ def test_a_workload_is_written_without_what_is_omitted():
     assert first["steps"] == [{"kind": "write", "transfer_size": 10, "offsets": {"stride": {"n": 0}}}]
     assert (second["files"], second["steps"], second["passes"]) == ({"names": ["a"]}, [], 2)
     assert "arrival" not in first and first["verify"] is False
+
+
+def test_the_tree_of_mdtest_has_no_efficiency():
+    runs = [run(headlines={"tree_creation": ["rate"], "file_creation": ["rate"]})]
+    names, (note,) = find_without_efficiency(runs)
+    assert names == {"tree_creation"}
+    assert_problem(note, "one-tree", operations="tree_creation")

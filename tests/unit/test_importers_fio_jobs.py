@@ -254,3 +254,41 @@ def test_a_cut_line_of_samples_gives_no_mean():
         text = f"{report}{SAMPLES.format(bandwidth=4096.5, rate=1)[:end]}\n{END}"
         rows = understand(Text(text.encode(), "x.txt")).runs[0].rows
         assert {row.value for row in rows if "sample" in row.metric} <= {4096.5 * 1024}
+
+
+HEAD = "w: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=8\n...\n"
+RESULT = """fio-3.35
+Starting 6 processes
+
+w: (groupid=0, jobs=6): err= 0: pid=77: Sun Jan 28 03:09:31 2024
+  write: IOPS=205k, BW=803MiB/s (842MB/s)(235GiB/300002msec); 0 zone resets
+
+Run status group 0 (all jobs):
+  WRITE: bw=803MiB/s (842MB/s), 803MiB/s-803MiB/s (842MB/s-842MB/s), io=235GiB (252GB), run=300002-300002msec
+
+Disk stats (read/write):
+  nvme4n1: ios=4/61620044, merge=0/0, ticks=0/0, in_queue=0, util=99.99%
+"""
+
+
+def read_texts(text):
+    return understand(Text(text.encode(), "x.txt")).runs
+
+
+def test_a_head_at_the_end_of_a_buffered_output_is_of_the_results_above_it():
+    (run,) = read_texts(RESULT + HEAD)
+    assert not run.missing
+    assert run.factors == {"rw": "randwrite", "engine": "libaio", "io_depth": 8, "block_size": 4096, "ranks": 6}
+
+
+def test_a_head_between_two_results_is_of_the_second():
+    first, second = read_texts(RESULT + HEAD + RESULT)
+    assert (first.factors, second.factors["io_depth"]) == ({"ranks": 6}, 8)
+    assert not first.missing and not second.missing
+
+
+@pytest.mark.parametrize("first", [RESULT, HEAD + RESULT])
+def test_a_head_whose_fio_was_started_and_killed_is_a_run_without_result(first):
+    other = HEAD.replace("w:", "other:", 1) if first == RESULT else HEAD
+    _, killed = read_texts(first + other)
+    assert killed.missing and killed.factors["io_depth"] == 8

@@ -107,6 +107,10 @@ def list_codes(run: Parsed) -> list[tuple[str, str]]:
     return [(entry.code, entry.sentence.code) for entry in run.contradictions]
 
 
+def list_operations(run: Parsed, code: str) -> list[str]:
+    return [entry.operation for entry in run.contradictions if entry.code == code]
+
+
 def test_percentiles_in_the_last_bin_and_a_maximum_beyond_the_run_are_no_values():
     run = read_text(FIO_TEXT.format(longest=62000, last=17113))
     assert set(list_codes(run)) == {("S134", "last-bin"), ("S134", "longer-than-run")}
@@ -200,7 +204,8 @@ def test_too_few_operations_in_flight_of_a_loop_that_never_pauses_are_a_wrong_un
 
 
 def test_a_loop_that_is_short_or_partly_busy_is_no_wrong_unit():
-    assert not read_fio(build_job(build_side(15_000, 1e3, seconds=1) | {"runtime": 950})).contradictions
+    short = read_fio(build_job(build_side(15_000, 1e3, seconds=1) | {"runtime": 950}))
+    assert not list_operations(short, "S136")
     assert not read_fio(build_job(build_side(15_000, 5e4))).contradictions
     # Old versions print no options.
     assert not read_fio(build_job(build_side(1_000, 1e3)) | {"job options": {}}).contradictions
@@ -513,13 +518,13 @@ def test_samples_of_a_log_in_another_unit_than_the_output_are_not_believed():
 )
 def test_reads_far_above_writes_on_one_node_may_come_from_its_memory(nodes, order, flags, read_speed, is_cached):
     run = read_text(IOR.format(nodes=nodes, order=order, flags=flags, read=read_speed))
-    assert [entry.code for entry in run.contradictions] == ["S104"] * is_cached
+    assert len(list_operations(run, "S104")) == is_cached
     assert not group_doubtful_metrics(run.contradictions)
 
 
 def test_two_nodes_that_read_what_they_wrote_may_read_their_memory():
     run = read_text(IOR.format(nodes=2, order="no tasks offsets", flags="-F", read="10240.00"))
-    assert [entry.code for entry in run.contradictions] == ["S104"]
+    assert list_operations(run, "S104") == ["read"]
 
 
 @pytest.mark.parametrize(
@@ -627,3 +632,140 @@ def test_a_job_is_not_doubted_for_another_of_its_output():
     first, second = build_runs(understand(document), document, "e")
     assert "contradictions" not in first.facts and "completion_latency_p99" in first.headlines["read"]
     assert second.facts["contradictions"] and "completion_latency_p99" not in second.headlines["read"]
+
+
+KBENCH = """=========================
+FIO Benchmark Summary
+For: dev
+Size: 30G
+Quick Mode: disabled
+=========================
+IOPS (Read/Write)
+        Random:           80,122 / 61,410
+    Sequential:           96,210 / 70,331
+
+Bandwidth in KiB/sec (Read/Write)
+        Random:     2,401,220 / 1,310,774
+    Sequential:     2,510,331 / 1,402,118
+
+Latency in ns (Read/Write)
+        Random:     {random} / 41,000
+    Sequential:     28,000 / 39,000
+"""
+
+
+def test_a_latency_of_kbench_below_that_of_a_system_call_is_in_another_unit():
+    run = read_text(KBENCH.format(random=30))
+    assert group_doubtful_metrics(run.contradictions) == {"read": {"latency_mean"}}
+    assert [entry.code for entry in run.contradictions] == ["S136"]
+    assert not read_text(KBENCH.format(random="30,000")).contradictions
+
+
+@pytest.mark.parametrize(
+    ("nodes", "read_speed", "flags", "is_cached"),
+    [
+        (1, "512.00", "-F -C", True),
+        (1, "300.00", "-F -C", False),
+        (1, "512.00", "-F -C --posix.odirect", False),
+        (4, "512.00", "-F -C", False),
+    ],
+)
+def test_shifted_tasks_on_one_node_read_its_cache(nodes, read_speed, flags, is_cached):
+    run = read_text(IOR.format(nodes=nodes, order="constant task offset", flags=flags, read=read_speed))
+    assert [code for code in list_codes(run) if code[0] == "S104"] == [("S104", "shifted-on-one-node")] * is_cached
+
+
+@pytest.mark.parametrize(("random", "is_cached"), [(103.4, True), (74.0, False), (1.2, False)])
+def test_random_small_reads_are_not_faster_than_sequential_ones(random, is_cached):
+    run = Parsed(tool="io500", factors={"nodes": 40})
+    speeds = {"ior_easy_write": 58.2, "ior_easy_read": 71.2, "ior_rnd4k_easy_read": random}
+    run.rows = [Row(name, "bandwidth_last_done", speed * 2**30, "bytes/s", 3) for name, speed in speeds.items()]
+    note_contradictions(run)
+    assert list_codes(run) == [("S104", "random-above-sequential")] * is_cached
+
+
+@pytest.mark.parametrize(
+    ("options", "is_doubtful"),
+    [
+        ({"size": "64m"}, True),
+        ({"size": "64m", "direct": "0", "fsync": "0"}, True),
+        ({"size": "64m", "end_fsync": "1"}, False),
+        ({"size": "64m", "direct": "1"}, False),
+        ({"size": "64m", "buffered": "0"}, False),
+        ({"size": "64m", "fdatasync": "8"}, False),
+        ({"size": "64m", "sync": "dsync"}, False),
+        ({"size": "64m", "fsync_on_close": "1"}, False),
+        ({"size": "64m", "ioengine": "mmap"}, False),
+        ({"size": "64m", "numjobs": "4"}, False),
+        ({"size": "1g"}, False),
+        ({}, False),
+    ],
+)
+def test_files_that_fio_wrote_again_without_flushing_may_be_in_memory(options, is_doubtful):
+    job = build_job(build_side(1000, 0.9e6), rw="write", **{"ioengine": "psync", "direct": "0", **options})
+    job["write"] = job.pop("read")
+    assert list_operations(read_fio(job), "S142") == ["write"] * is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("mean_ns", "options", "is_doubtful"),
+    [(1500, {}, True), (9000, {}, False), (1500, {"end_fsync": "1"}, False), (1500, {"ioengine": "null"}, False)],
+)
+def test_writes_faster_than_any_device_may_be_in_memory(mean_ns, options, is_doubtful):
+    side = build_side(0.9e9 / mean_ns, mean_ns)
+    job = build_job(side, rw="randwrite", **{"ioengine": "psync", "direct": "0", **options})
+    job["write"] = job.pop("read")
+    assert list_operations(read_fio(job), "S142") == ["write"] * is_doubtful
+
+
+def build_timed(*times: float, operation: str = "write", rate: str = "bandwidth_last_done") -> Parsed:
+    run = Parsed(tool="x")
+    for iteration, seconds in enumerate(times):
+        run.rows.append(Row(operation, "time", seconds, "s", 2, iteration=iteration))
+        run.rows.append(Row("write", rate, 1e9, "bytes/s", 3, iteration=iteration))
+    note_contradictions(run)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("run", "is_short"),
+    [
+        (build_timed(0.21), True),
+        (build_timed(0.3, 0.3), True),
+        (build_timed(0.6, 0.6), False),
+        (build_timed(1.0), False),
+        (build_timed(0.0), False),
+        (build_timed(0.21, operation="event"), True),
+        (build_timed(0.21, operation="remove"), False),
+        (build_timed(0.21, rate="bytes"), False),
+    ],
+)
+def test_a_rate_over_less_than_a_second_is_noted(run, is_short):
+    assert len(list_operations(run, "S143")) == is_short and not run.warnings
+    assert not group_doubtful_metrics(run.contradictions)
+
+
+@pytest.mark.parametrize(
+    ("order", "flags", "nodes", "is_drawn"),
+    [
+        ("random task offset", "-F -Z", 1, True),
+        ("random task offsets >= 1, seed=0", "-F -Z", 1, True),
+        ("random task offset", "-F -Z -Z", 1, False),
+        ("random task offset", "-F -ZZ", 1, False),
+        ("constant task offset", "-F -C", 1, False),
+        ("random task offset", "-F -Z", 2, False),
+    ],
+    ids=["drawn", "IOR 3.0", "twice", "twice in a word", "constant", "no choice"],
+)
+def test_tasks_that_draw_their_offsets_read_some_data_several_times(order, flags, nodes, is_drawn):
+    run = read_text(IOR.format(nodes=nodes, order=order, flags=flags, read="300.00"))
+    assert list_operations(run, "S144") == ["read"] * is_drawn
+
+
+@pytest.mark.parametrize(("n_lines", "is_slowed"), [(9, True), (8, False), (0, False)])
+def test_lines_inside_the_clock_of_ior_are_noted(n_lines, is_slowed):
+    text = IOR.format(nodes=2, order="constant task offset", flags="-F -C -vv", read="300.00")
+    lines = "[RANK 001] open for reading file /mnt/y/f.00000001\n" * n_lines
+    run = read_text(text.replace("read      300", f"{lines}read      300"))
+    assert list_operations(run, "S145") == ["read"] * is_slowed
+    assert not run.missing

@@ -692,6 +692,17 @@ def test_md_real_io_is_md_workbench_under_its_old_name():
     assert values(old, "rate_last_done") == [100033.3, 285809.5]
 
 
+def test_lines_of_md_real_io_without_iops_are_whole_if_they_end_with_their_errors():
+    first = MD_REAL_IO
+    for rate in ("97172.0", "216259.5", "200000.0", "300000.0"):
+        first = first.replace(f" {rate} iops/s", "")
+    found = of(first)
+    assert not missing(found) and values(found, "object_rate_last_done", "benchmark") == [54064.9, 50000.0]
+    assert not values(found, "rate_last_done")
+    assert lacks(of(first.replace(" 402.3 Mib/s", "")), "damaged-lines", metrics="MiB/s, iops/s")
+    assert lacks(of(first.replace(" (0 errs)", "")), "damaged-lines", phase="benchmark")
+
+
 def test_md_real_io_that_failed_or_was_cut_is_incomplete():
     errors = of(MD_REAL_IO.replace("(0 errs)", "(3 errs!!!)"))
     assert lacks(errors, "operations-failed", phase="benchmark", n_errors=3)

@@ -280,6 +280,8 @@ def test_two_prints_of_one_darshan_log_are_one_run(tmp_path):
         ({"l_lat.1.log": b"", "l_clat.1.log": b""}, True),
         ({"l_lat.1.log": b"", "o.json": b'{\n "fio version"'}, True),
         ({"o.out": b"j: (g=0): rw=read", "o.json": b'{\n "fio version"'}, True),
+        ({"o.out": b"j: (g=0): rw=read", "x_iops.1.log": b""}, True),
+        ({"o.out": b"j: (g=0): rw=read", "p.out": b"j: (g=0): rw=read", "x_iops.1.log": b""}, False),
         ({"a.json": b'{\n "fio version"', "o.json": b'{\n "fio version"'}, False),
         ({"a": b"\tIozone: Performance Test", "b": b"\tIozone: Performance Test"}, False),
         ({"a": b"\tIozone: Performance Test", "b": b"\x09\x00\x04"}, True),
@@ -366,3 +368,53 @@ def test_a_server_that_cannot_open_the_clients_output_file_makes_no_run_incomple
     assert any("error" in warning for warning in run.facts["import"]["warnings"])
     broken = text.replace('"error": 0', '"error": 5')
     assert import_directory(write_files(tmp_path / "bad", {"c.json": broken}), tmp_path / "s2")[0]["incomplete"] == 1
+
+
+def build_text(rate: str, name: str = "j") -> dict[str, str]:
+    """Return the output of a thread that read for 30 s."""
+    head = f"{name}: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, ioengine=libaio, iodepth=8\nfio-3.0\n"
+    job = f"\n{name}: (groupid=0, jobs=1): err= 0: pid=27: Thu Aug 17 10:34:09 2017\n"
+    result = f"  read: IOPS={rate}, BW=1555MiB/s (1630MB/s)(45.6GiB/30001msec)\n"
+    return {f"{name}.out": f"{head}{job}{result}\nRun status group 0 (all jobs):\n   READ: bw=1555MiB/s\n"}
+
+
+def build_averages(*rates: int, prefix: str = "x", step: int = 5000, end: int = 30001) -> dict[str, str]:
+    times = [*range(step, end - 1, step), end]
+    lines = [f"{ms}, {rate}, 0, 0\n" for ms, rate in zip(times, rates, strict=True)]
+    return {f"{prefix}_iops.1.log": "".join(lines)}
+
+
+FIRST_RIGHT = (397_812, 1_211_230, 1_403_775, 1_452_208, 1_498_044, 1_536_931)
+STEADY = (398_000, 397_000, 399_000, 398_000, 398_500, 397_500)
+
+
+def list_contradictions(runs) -> list[str]:
+    return [entry["code"] for run in runs for entry in run.facts.get("contradictions", ())]
+
+
+@pytest.mark.parametrize(("rates", "codes"), [(FIRST_RIGHT, ["S135"]), (STEADY, [])])
+def test_averages_of_the_only_text_of_a_directory_are_compared_with_its_rate(tmp_path, rates, codes):
+    place = write_files(tmp_path / "a", build_text("398k"), build_averages(*rates))
+    _, runs = import_directory(place, tmp_path / "s")
+    assert (len(runs), list_contradictions(runs)) == (1, codes)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        (build_text("398k"), build_text("12k", "k"), build_averages(*FIRST_RIGHT)),
+        (build_text("398k"), build_averages(*FIRST_RIGHT), build_averages(*STEADY, prefix="y")),
+        (build_text("398k"), build_averages(1_200_000, 1_300_000, 1_200_000, step=5000, end=15001)),
+    ],
+    ids=["two outputs", "two prefixes", "shorter"],
+)
+def test_averages_that_may_be_of_another_execution_contradict_nothing(tmp_path, files):
+    place = write_files(tmp_path / "a", *files)
+    _, runs = import_directory(place, tmp_path / "s")
+    assert (len(runs), list_contradictions(runs)) == (len(files), [])
+
+
+def test_averages_with_a_gap_contradict_nothing(tmp_path):
+    log = {"x_iops.1.log": "5000, 1200000, 0, 0\n10000, 1200000, 0, 0\n30001, 1200000, 0, 0\n"}
+    _, runs = import_directory(write_files(tmp_path / "a", build_text("398k"), log), tmp_path / "s")
+    assert (len(runs), list_contradictions(runs)) == (2, [])

@@ -15,7 +15,7 @@ import iosonde
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 from iosonde.ingest.path_candidates import NUMBERED, UNIQUE, PlacedRun, find_path_factors, read_level
-from iosonde.ingest.stored_paths import apply_paths, name_and_drop
+from iosonde.ingest.stored_paths import apply_paths, change_factors
 from iosonde.store import Store
 from iosonde.store.added_factors import FILE, AddedFactors
 from iosonde.store.index import Index
@@ -258,6 +258,30 @@ def test_a_name_that_exists_receives_the_levels_that_it_lacks(tmp_path):
     assert sorted(levels(tmp_path / "s", "system").values()) == ["alpha", "alpha", "beta", "beta"]
 
 
+def test_levels_that_are_spelled_in_two_ways_become_one_for_later_imports_too(tmp_path):
+    write(tmp_path / "in", *SIX, "Beta/run1.txt", "Beta/run2.txt")
+    import_into(tmp_path / "s", tmp_path / "in")
+    (row,) = iosonde.change_factors(str(tmp_path / "s"), "dir1:Beta=beta").answer.records()
+    assert (row["name"], row["levels"], row["named"]) == ("dir1", ["alpha", "beta"], True)
+    assert levels(tmp_path / "s", "dir1")["Beta/run2.txt"] == "beta"
+    iosonde.change_factors(str(tmp_path / "s"), ("dir1=system", "system:beta=BeeGFS"))
+    write(tmp_path / "in", "Beta/run3.txt", "beta/run4.txt", "alpha/run4.txt")
+    report = import_into(tmp_path / "s", tmp_path / "in", factors_from="{system}/...")
+    assert report["factors_added"]["runs"] == 0, "no level of a stored run is another one than before"
+    assert set(levels(tmp_path / "s", "system").values()) == {"alpha", "BeeGFS"}
+
+
+def test_a_merge_of_stores_renames_levels_of_both(tmp_path):
+    for name, system in (("one", "alpha"), ("two", "Alpha")):
+        write(tmp_path / name, f"{system}/run1.txt", "beta/run1.txt", f"{system}/run2.txt", "beta/run2.txt")
+        import_into(tmp_path / f"s-{name}", tmp_path / name)
+    iosonde.change_factors(str(tmp_path / "s-one"), ("dir1=system", "system:alpha=a"))
+    iosonde.change_factors(str(tmp_path / "s-two"), ("dir1=system", "system:Alpha=alpha"))
+    target = Store.open(tmp_path / "s-one")
+    merge(target, [Store.open(tmp_path / "s-two")])
+    assert {run["factors"]["system"] for run in target.runs()} == {"a", "beta"}
+
+
 @pytest.mark.parametrize(
     ("names", "drop", "code"),
     [
@@ -269,6 +293,11 @@ def test_a_name_that_exists_receives_the_levels_that_it_lacks(tmp_path):
         ("dir1=seconds", (), "invalid-name"),
         ("dir1=Date", (), "invalid-name"),
         ("dir1=repetition", (), "invalid-name"),
+        ("dir1:=beta", (), "unknown-level"),
+        ("dir1:gamma=beta", (), "unknown-level"),
+        ("dir1:beta=", (), "invalid-pair"),
+        ("dir7:beta=alpha", (), "unknown-factor"),
+        ("tool:dd=fio", (), "factor-of-runs"),
         ((), "nothing", "unknown-factor"),
         ((), "tool", "factor-of-runs"),
     ],
@@ -364,7 +393,7 @@ def test_runs_that_another_import_stores_before_the_lock_keep_their_factors(tmp_
 
     monkeypatch.setattr(AddedFactors, "_lock_store", import_and_lock)
     store = Store.open(tmp_path / "s")
-    name_and_drop(store, names, ()) if names else apply_paths(store)
+    change_factors(store, names, ()) if names else apply_paths(store)
     assert levels(tmp_path / "s", names.get("dir1", "dir1"))["gamma/run1.txt"] == "gamma"
 
 
@@ -560,10 +589,10 @@ def test_import_and_store_factors_say_which_setting_a_directory_goes_with(tmp_pa
                 )
             )
     iosonde.import_files([str(tmp_path / "in")], str(tmp_path / "s"), recursive=True)
-    paths = name_and_drop(Store.open(tmp_path / "s"), {}, ())
+    paths = change_factors(Store.open(tmp_path / "s"), {}, ())
     assert paths.aliases == {"dir1": "block_size"}
     (ranking,) = iosonde.rank(str(tmp_path / "s"), metric="bandwidth").answer.to_dict()["rankings"]
     assert any("block_size" in warning and "dir1" in warning for warning in ranking["warnings"])
-    named = name_and_drop(Store.open(tmp_path / "s"), {"dir1": "system"}, ())
+    named = change_factors(Store.open(tmp_path / "s"), {"dir1": "system"}, ())
     assert not named.aliases
     assert [factor.name for factor in named.confirmed] == ["system"]

@@ -130,11 +130,31 @@ def test_many_runs_come_in_parts(tmp_path):
 
 
 def test_a_run_is_said_as_show_says_it(shelf, folder):
-    said = text(shelf, "/run", store=1, run="envelope-7f3a-0005")
+    said = text(shelf, "/run", store=1, run="envelope-7f3a-0005", form="text")
     shown = iosonde("show", "results", "envelope-7f3a-0005", where=folder).stdout
     kept = html.unescape(re.search("<pre>(.*?)</pre>", said, re.DOTALL)[1])
     assert kept.strip() == shown.strip()
     assert "node02" in kept
+
+
+@pytest.mark.slow
+def test_the_page_of_a_run_is_its_report_and_leads_back(shelf):
+    said = asked(shelf, "/run?store=1&run=envelope-7f3a-0001")
+    body = said.body.decode()
+    assert said.status == 200 and "sha256-" in said.policy and 'id="again"' in body
+    addresses = [html.unescape(address) for address in re.findall(r'<a href="(/[^"]*)"', body)]
+    assert len(addresses) == 5 and "/report?store=1&experiment=envelope-7f3a" in addresses
+    assert "envelope-7f3a-0001" in asked(shelf, next(one for one in addresses if "form=text" in one)).body.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [[], ["rank 1"]])
+def test_a_run_without_numbers_has_a_page(tmp_path, missing):
+    store = Store.create(tmp_path / "s")
+    store.append(Run("r", "e", "x", "2026-11-01T00:00:00Z", 1.0, {}, [], missing=missing))
+    shelf = open_shelf([str(store.path)], Index())
+    shelf.look()
+    assert 'id="again"' in text(shelf, "/run", store=1, run="r")
 
 
 def test_two_sides_are_compared(shelf):
@@ -153,7 +173,7 @@ def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
     (address,) = re.findall(r'href="(/change[^"]*)"', page)
     said = asked(made, html.unescape(address))
     body = " ".join(said.body.decode().split())
-    assert said.status == 200 and "0.90" in body and "n = 40 and 20" in body
+    assert said.status == 200 and "0.90" in body and "n 40+20" in body
     gone = asked(made, html.unescape(address).replace("nightly-20260810", "nightly-20260811"))
     assert gone.status == 400
 
@@ -184,7 +204,8 @@ def test_what_is_measured_now(shelf, folder):
         "/runs",
         "/live",
         "/compare",
-        "/run?store=2&run=odd-1",
+        "/run?store=2&run=odd-1&form=text",
+        pytest.param("/run?store=2&run=odd-1", marks=pytest.mark.slow),
         "/runs?where=nods%3D1",
         pytest.param("/report?store=2&experiment=odd", marks=pytest.mark.slow),
         "/history?store=2&where=complete%3Dany",

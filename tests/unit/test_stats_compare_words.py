@@ -118,10 +118,19 @@ def test_what_would_decide_is_suggested():
     def suggestion(**more: Any) -> str:
         return compare_words._suggest_trials_needed(compared(CANNOT_TELL, **more), "± 2.0 %")
 
-    needed = "About 9 trials per side are needed to know whether it is within ± 2.0 %"
+    needed = "About 9 trials per side are needed to find a difference of this size (power 80 %)"
     assert suggestion() == ""
     assert suggestion(n_needed=3) == " More trials are needed."
     assert suggestion(n_needed=9) == f" {needed}: 6 more of A and 5 more of B."
+    near = {"ratio": Estimate(1.01, 0.9, 1.3, 0.95, 3)}
+    assert suggestion(n_needed=9, **near) not in ("", suggestion(n_needed=9))
+    assert {"1000", "More"} <= set(suggestion(n_needed=1001).split())
+    shown = [
+        Wording.format_more_trials(compared(CANNOT_TELL, n_needed=n, **ratio))
+        for n in (3, 9, 1100)
+        for ratio in ({}, near)
+    ]
+    assert shown == ["", "", "+6", "=+6", ">1000", "=>1000"]
     same = compared(CANNOT_TELL, n_needed=9)
     same = replace(same, b=same.a)
     assert compare_words._suggest_trials_needed(same, "± 2.0 %") == f" {needed}: 6 more."

@@ -20,6 +20,8 @@ from iosonde.stats.regression.effect_types import (
     correct_effects,
     describe_blocks,
     describe_drifts,
+    describe_effects_decided_by_family,
+    describe_too_different,
     describe_unclaimed_effects,
     list_effect_claims,
 )
@@ -267,3 +269,55 @@ def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():
     for name, place in (("a", 1), ("b", 2)):
         assert made.effect_of(name).p == pytest.approx(fit.pvalues[place])
     assert made.joint is None and made.repeated
+
+
+@pytest.mark.parametrize(
+    ("factors", "trials", "too_different"),
+    [("abcde", (1, 1, 3), True), ("abcd", (1, 1, 3), False), ("abcde", (1, 3, 3), False)],
+)
+def test_unlike_settings_of_single_trials_are_not_ranked(factors, trials, too_different):
+    block = ResponseEffects(tuple(factors), (effect(*factors, adjusted=0.001),))
+    assert bool(describe_too_different([block, ResponseEffects(("a",))], trials)) is too_different
+    assert not describe_too_different([ResponseEffects(("a",))], trials)
+
+
+def test_what_the_family_decides_is_doubted_and_said_with_the_way_to_ask():
+    decided, clear = effect("a", p=0.02), effect("b", p=0.0001)
+    family = [ResponseEffects(("a", "b"), (decided, clear)), ResponseEffects(("a",), (effect("a", p=0.5),) * 2)]
+    effects = correct_effects(family)[0]
+    assert [each.is_decided_by_family for each in effects.effects] == [True, False]
+    assert [doubts for _, doubts in list_claims(effects)] == [("other-tests",), ()]
+    (text,) = describe_effects_decided_by_family({("read IOPS", "read", "rate"): effects})
+    assert text.values["name"].split() == ["read", "rate"] and text.values["family"] == 4 and "--metric" in text
+    (text,) = describe_effects_decided_by_family({("log(mbs)", "", "log(mbs)"): effects})
+    assert "--metric" not in text
+
+
+# 20-fold, log-normal noise of 35 %: Welch's p of the values is 0.04, of their logarithms 0.0006.
+FAST, SLOW = np.array([1240.0, 640.0, 715.0]), np.array([27.0, 47.0, 30.0])
+
+
+@pytest.mark.parametrize("factor", [1.0, 15.0])
+def test_two_levels_have_the_test_of_a_comparison_on_the_scale_that_decides(factor):
+    (effect,) = estimate_effects({"a": ["x", "y"]}, [FAST, factor * SLOW], None, 0.95).effects
+    compared = compare_groups(build_group("x", FAST), build_group("y", factor * SLOW), 0.95, MARGIN)
+    assert effect.p == pytest.approx(compared.p) and (effect.log_share is None) is not compared.on_logarithms
+
+
+def test_levels_far_apart_are_significant_on_logarithms_in_a_family_of_twelve():
+    effects = estimate_effects({"a": ["x", "y"]}, [FAST, SLOW], None, 0.99)
+    (effect,) = correct_effects([effects] * 12)[0].effects
+    assert effect.explained.low == 0 and effect.hidden_share.low > 0.4
+    assert effect.is_significant and effect.text.count("%") == 3
+    three = estimate_effects({"a": ["x", "y", "z"]}, [FAST, 1.2 * FAST[::-1], SLOW], None, 0.95)
+    logs = estimate_effects({"a": ["x", "y", "z"]}, [np.log(x) for x in (FAST, 1.2 * FAST, SLOW)], None, 0.95, np.e)
+    assert three.effects[0].p == pytest.approx(logs.effects[0].p) and three.effects[0].log_share is not None
+
+
+def test_logarithms_of_a_factor_do_not_decide_where_its_own_levels_are_near():
+    """Levels of ``a`` are far apart; those of ``b`` differ by a tenth."""
+    noise = np.array([0.9, 1.0, 1.13])
+    settings = {"a": ["x", "x", "y", "y"], "b": ["p", "q"] * 2}
+    values = [100 * noise, 110 * noise[::-1], 2000 * noise[[1, 0, 2]], 2200 * noise]
+    a, b = estimate_effects(settings, values, None, 0.95).effects
+    assert a.log_share is not None and b.log_share is None

@@ -293,7 +293,56 @@ def test_many_responses_are_cut():
         for k in range(5)
         for one in cells(rng, (0.5, 0.0))
     ]
-    assert_problem(describe_stories(told(several), {})[-1], "more-responses", n=2)
+    assert_problem(describe_stories(told(several), {})[3], "more-responses", n=2)
+
+
+def test_further_metrics_do_not_change_the_verdict_of_a_headline():
+    """Sixty metrics of noise are shown besides a headline whose effect is significant alone."""
+    rng = np.random.default_rng(3)
+    headline, *further = [
+        TrialCell({"n": n}, f"m{k}", "", 10 * (1 + 0.1 * (n - 1) * (k == 0)) + 0.35 * rng.normal(size=6), f"op{k}")
+        for k in range(60)
+        for n in (1, 2)
+    ]
+    headlines = [headline, further.pop(0)]
+    (alone,) = told(headlines)
+    first, *others = told([*headlines, *further], headlines)
+    assert alone.is_significant and first.effects == alone.effects
+    assert {story.effects.effects[0].family for story in others} == {60}
+    assert (first.is_headline, others[0].is_headline) == (True, False)
+    (in_family, *_) = told([*headlines, *further])
+    assert in_family.effects.effects[0].is_decided_by_family and not in_family.is_significant
+    assert_problem(
+        next(text for text in describe_stories([in_family], {}) if text.code == "decided-by-family"),
+        "decided-by-family",
+        family=60,
+        name="op0 m0",
+    )
+
+
+def test_what_matters_on_logarithms_is_corrected_in_the_same_family():
+    """The hint names only what its own command finds: the logarithm in the place of the response in the family."""
+    rng = np.random.default_rng(5)
+    means = {(a, b): 10.0 * 4**a * 1.6**b for a in (0, 1, 2) for b in (0, 1)}
+
+    def build(metric, on_logarithms=False, effect=True):
+        values = {key: np.log(mean if effect else 10.0) + 0.5 * rng.normal(size=4) for key, mean in means.items()}
+        return [
+            TrialCell({"a": a, "b": b}, metric, "s", own if on_logarithms else np.exp(own), metric)
+            for (a, b), own in values.items()
+        ]
+
+    cells = build("y")
+    noise = [cell for k in range(8) for cell in build(f"noise{k}", effect=False)]
+    (alone,), (among, *_) = told(cells), told([*cells, *noise])
+    logarithms = [replace(cell, values=np.log(cell.values), log_base=np.e) for cell in cells]
+    for tested, others in ((alone, []), (among, noise)):
+        found = {effect.name for effect in told([*logarithms, *others])[0].effects.significant}
+        marked = {effect.name for effect in tested.effects.effects if effect.on_logarithms}
+        assert marked == found
+    assert {effect.name for effect in alone.effects.effects if effect.on_logarithms} > {
+        effect.name for effect in among.effects.effects if effect.on_logarithms
+    }
 
 
 def in_labs(repetitions: int) -> list[TrialCell]:

@@ -18,6 +18,7 @@ from iosonde.stats.estimate.compare import (
     CANNOT_TELL,
     DIFFERENT,
     EQUAL,
+    POWER,
     apply_holm_correction,
     build_group,
     compare_groups,
@@ -284,7 +285,7 @@ def test_every_number_of_ratios_within_cells_is_that_of_a_second_computation():
     assert (made.ratio.n, made.difference.n, made.ratio.level) == (*[min(a.size, b.size)] * 2, 0.9)
     assert made.difference_margin == pytest.approx(0.05 * max(a.mean(), b.mean()))
     variance = sum(compute_pooled_variance(side) for side in zip(*logs, strict=True))
-    assert (made.verdict, made.n_needed) == (CANNOT_TELL, find_least_n(variance, np.log(1.05) / 2, 0.9))
+    assert (made.verdict, made.n_needed) == (CANNOT_TELL, find_least_n(variance, abs(value), 0.9, POWER))
     assert list_ends(made.ratio_at(0.99)) == pytest.approx(np.exp(compute_by_hand(logs, 0.99)[3]))
     assert (made.paired, made.typical, made.rank_test, made.effect_size) == (False, None, None, None)
     assert (made.overlap, made.mean_inside, made.warnings, made.doubts, made.cells_differ) == (
@@ -306,7 +307,7 @@ def test_every_number_of_differences_within_cells_is_that_of_a_second_computatio
     assert (made.t, made.df) == pytest.approx((-value / error, df))
     assert made.difference_margin == pytest.approx(np.log10(1.05))
     variance = sum(compute_pooled_variance(side) for side in zip(*data, strict=True))
-    assert made.n_needed == find_least_n(variance, np.log10(1.05) / 2, 0.95)
+    assert made.n_needed == find_least_n(variance, abs(value), 0.95, POWER)
     assert [verdict for _, verdict in made.by_level] == [CANNOT_TELL] * 3
     positive = compare_within_cells(("x", "y"), POSITIVE, 0.95, 0.05, 2.0)
     assert positive.ratio is None and list_ends(positive.difference) == pytest.approx(

@@ -6,20 +6,17 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.data.responses import Response
-from iosonde.stats.overview.story import estimate_cell_effects
 from iosonde.stats.overview.types import name_kind
 from iosonde.stats.regression.additivity import do_effects_multiply
-from iosonde.stats.regression.effect_types import correct_effects
+from iosonde.stats.regression.effect_types import ResponseEffects
 from iosonde.stats.regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
-
-from .trials import build_complete_cells
 
 _MOST_ROWS = 2000
 
 
-def advise_logarithms(response: Response, names: Sequence[str], level: float) -> list[str]:
+def advise_logarithms(response: Response, names: Sequence[str], effects: ResponseEffects) -> list[str]:
     """Return the advice, if the effects of these factors multiply: by one trial of each setting, or if the spread of
-    several grows with their mean, and a factor is significant on logarithms alone."""
+    several grows with their mean, and a factor is significant on logarithms alone by its corrected ``effects``."""
     name = name_kind(response.operation, response.metric.name if response.operation else response.title)
     plain = [name for name in names if name in response.rows.columns]
     present = np.flatnonzero(~np.isnan(response.values))
@@ -28,8 +25,7 @@ def advise_logarithms(response: Response, names: Sequence[str], level: float) ->
     if response.transform or not len(values):
         return []
     if not is_single:
-        cells = build_complete_cells(response, plain)
-        factors = list_factors_on_logarithms(correct_effects([estimate_cell_effects(cells, level)])[0])
+        factors = list_factors_on_logarithms(effects)
         return [describe_growing_spread(factors, name)] if factors else []
     if not do_effects_multiply([rows.column(name).values.tolist() for name in plain], values):
         return []

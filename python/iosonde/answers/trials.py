@@ -23,6 +23,7 @@ from iosonde.stats.overview.story import estimate_cell_effects, find_repeated_ev
 from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from .caveats import warn_confounded_cells
+from .process_percentiles import describe_process_percentiles
 
 
 def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
@@ -35,7 +36,11 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     rows, at = (trials.rows, trials.at) if not query.response else _collect_response_rows(source, candidates)
     places = np.full(len(source.run_rows), -1, dtype=np.intp)
     places[at] = np.arange(len(at))
-    messages = [*(text for response in candidates for text in response.warnings), *warn_confounded_cells(candidates)]
+    messages = [
+        *(text for response in candidates for text in response.warnings),
+        *warn_confounded_cells(candidates),
+        *([] if query.response or query.metric else describe_process_percentiles(source)),
+    ]
     cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
     return MeasuredCells(cells, rows, by, warnings, candidates[0].together if candidates else {})
@@ -92,6 +97,7 @@ def _build_cells(
                 rows if order is None else order[rows],
                 LOG_BASES.get(response.transform),
                 None if others_of_rows is None else others_of_rows[rows],
+                bool(response.rows.row_statistics),
             )
         )
     return cells
@@ -123,10 +129,13 @@ Prepared = tuple[Response, list[str], list[str]]
 def estimate_tested_effects(
     source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
 ) -> dict[str, ResponseEffects]:
-    """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
-    headlines. ``prepare`` returns (the response, its factors, …)."""
+    """Map the titles of the ``selected`` responses to the effects of their factors, corrected over the headlines; of
+    those that are no headlines over all. ``prepare`` returns (the response, its factors, …)."""
     factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
-    family = [*selected, *list_other_headlines(source, query, selected, factors)]
+    keys = {_get_key(response) for response in select_headline_responses(source, query, factors)}
+    further = [response for response in selected if keys and _get_key(response) not in keys]
+    headlines = [response for response in selected if response not in further]
+    family = [*headlines, *list_other_headlines(source, query, selected, factors), *further]
     prepared = {response.title: prepare(response) for response in family}
     cells = {
         title: _build_tested_cells(source, response, names) for title, (response, names, _) in prepared.items() if names
@@ -136,7 +145,8 @@ def estimate_tested_effects(
         for title, tested in cells.items()
     ]
     repeated = find_repeated_evidence(list(cells.values()))
-    return dict(zip(cells, correct_effects(effects, repeated), strict=True))
+    n_headlines = len(cells.keys() - {response.title for response in further})
+    return dict(zip(cells, correct_effects(effects, repeated, n_headlines), strict=True))
 
 
 def estimate_main_effects(
@@ -200,18 +210,26 @@ def build_probed_limits(source: Source, level: float) -> ProbedLimits:
 
 
 def select_headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """Return the responses that an analysis takes by default or by the metrics of ``query``, by these ``factors``.
-    Empty if ``query`` names no response, since they are then shown anyway, or if DATA has none."""
-    return list_family(source, query, factors) if query.response else []
+    """Return the responses of ``list_family``, or none if ``query`` names no response and no metric, since they are
+    then what is shown."""
+    return list_family(source, query, factors) if query.response or query.metric else []
 
 
 def list_family(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
-    """Return the responses of the family of tests by these ``factors``, shown or not: the metrics of ``query`` narrow
-    it, its responses do not."""
+    """Return the responses of the family of tests by these ``factors``, shown or not: the headlines, or those of them
+    that the metrics of ``query`` name; without any, these metrics. Its responses do not narrow the family, but a
+    function such as the logarithm of one takes its place."""
     if not factors:
         return []
     try:
         candidates = build_responses(source, replace(query, response=(), on=()))
-        return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
+        if query.metric:
+            headlines = build_responses(source, replace(query, response=(), on=(), metric=()))
+            keys = {_get_key(response) for response in headlines}
+            candidates = [response for response in candidates if _get_key(response) in keys] or candidates
+        computed = tuple(text for text in query.response if "(" in text)
+        displayed = build_responses(source, replace(query, response=computed)) if computed else []
+        excluded = {*factors, *(response.measured for response in displayed if response.transform)}
+        return [response.on(source.apart(factors)) for response in candidates if response.title not in excluded]
     except IosondeError:
         return []

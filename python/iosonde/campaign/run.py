@@ -110,7 +110,8 @@ class CampaignOutcome:
             raise ended.fault
         if ended and ended.incomplete:
             why = ended.early or "see: iosonde show " + self.store
-            treatment, hint = "left out of the totals", "fix the cause; the same command measures them again"
+            treatment = "left out of the totals"
+            hint = "fix the cause; the same command measures them again, or counts them with {spell.incomplete}"
             if self.shows_incomplete:
                 treatment, hint = "marked", "iosonde summary {store} leaves them out"
             raise IncompleteError(

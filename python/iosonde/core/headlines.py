@@ -4,6 +4,7 @@ A *kind* is a metric without its clock: ``bandwidth`` represents ``bandwidth_las
 The reader of a tool's output names its kinds; a run keeps them for each operation.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -28,6 +29,8 @@ _ACCESS_RATE = "access_rate"
 COMMAND = "command"
 # Kind of a score that covers all operations.
 SCORE_TOTAL = "total"
+_OTHER_PERCENTILE = re.compile(r"_p(?!99$)[\d.]+$")
+_MOST_SUGGESTIONS, _MIN_LIKENESS = 30, 0.5
 # Common names of kinds.
 _COMMON_NAMES = {"bw": ("bandwidth",), "throughput": ("bandwidth",), "iops": (_ACCESS_RATE, "rate")}
 # Summaries of a tool's own iterations, and their metric if it has another name.
@@ -116,6 +119,15 @@ def list_kinds(text: str) -> tuple[str, ...]:
     """Return the kinds that a user's words name, the preferred one first: ``IOPS`` are the rate of accesses, or the
     ``rate`` where a tool has no other; ``latency p99`` is ``latency_p99``."""
     return _COMMON_NAMES.get(text.lower(), (text.replace(" ", "_"),))
+
+
+def suggest_kinds(text: str, metrics: Iterable[str]) -> list[str]:
+    """Return what a query may ask for instead of an unknown name: near names first, then the kinds of these metrics,
+    with one percentile of each latency."""
+    every = list(metrics)
+    kinds = sorted({find_kind(metric) for metric in every if not _OTHER_PERCENTILE.search(metric)})
+    near = difflib.get_close_matches(text, every, 3, _MIN_LIKENESS)
+    return list(dict.fromkeys([*near, *kinds]))[:_MOST_SUGGESTIONS]
 
 
 def find_kind(metric: str) -> str:

@@ -9,6 +9,7 @@ from .types import Experiment
 from .wire import SERVED_BY_CACHE
 from .words import join_names
 
+_TREES = ("tree_creation", "tree_removal")
 _PEER, _WARM, _OTHER_NODE = "${PEER}", "warm", "other_node"
 
 
@@ -19,7 +20,16 @@ def find_without_efficiency(
     apart, writer_note = find_without_writer(runs)
     served, cache_note = _find_partly_cached(runs)
     peers, peer_note = _find_mixed_readers(runs, _find_peer_read_phases(experiments))
-    return apart | served | peers, tuple(note for note in (writer_note, cache_note, peer_note) if note)
+    trees, tree_note = _find_shared_trees(runs)
+    notes = (writer_note, cache_note, peer_note, tree_note)
+    return apart | served | peers | trees, tuple(note for note in notes if note)
+
+
+def _find_shared_trees(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
+    """Return the phases of mdtest whose rate counts the directories of one tree."""
+    trees = [name for name in _TREES if any(name in run.headlines for run in runs)]
+    why = "no efficiency. mdtest counts the directories of one tree, however many ranks there are"
+    return set(trees), Message("one-tree", "{operations}: " + why, operations=join_names(trees)) if trees else ""
 
 
 def _find_peer_read_phases(experiments: Sequence[Experiment]) -> set[str]:

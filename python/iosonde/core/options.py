@@ -193,8 +193,8 @@ class Flag(Option[V, bool | None]):
 
 
 class Names(Option[V, GivenNames]):
-    """Names: ``a,b`` on a terminal, one text or a sequence of them in Python. One that holds a comma cannot be given on
-    a terminal."""
+    """Names: ``a,b`` on a terminal, such a text or a sequence of names in Python. One that holds a comma can only be
+    given in a sequence."""
 
     kind = "str or sequence of str"
 
@@ -204,7 +204,10 @@ class Names(Option[V, GivenNames]):
 
     def parse(self, value: Any) -> NameList:
         """The names. Raises InputError for what is no text."""
-        values = (value,) if isinstance(value, str) else list_to_members(value)
+        is_joined = isinstance(value, str) and "," in value and not self.is_repeatable
+        values = (
+            tuple(split_names(value)) if is_joined else (value,) if isinstance(value, str) else list_to_members(value)
+        )
         if values is None:
             raise self.type_error(value, "give a name, or a list of names")
         if wrong := [name for name in values if not isinstance(name, str)]:

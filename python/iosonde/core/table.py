@@ -117,7 +117,8 @@ class Table:
     """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows count from 1). ``alike`` has names
     without a column, because all rows have this value (empty: no row has one). ``aliases``: other name → column.
     ``inside``: columns that differ between rows of one run and operation (the jobs of fio). ``repeats``: columns of the
-    file that repeat one response, and are rows here."""
+    file that repeat one response, and are rows here. ``row_statistics``: columns of the file that stated the spread and
+    the number of trials of each mean; the rows here have the same mean and spread, but are no trials in order."""
 
     columns: dict[str, Column]
     source: str = ""
@@ -127,6 +128,7 @@ class Table:
     aliases: Mapping[str, str] = field(default_factory=dict)
     inside: tuple[str, ...] = ()
     repeats: tuple[str, ...] = ()
+    row_statistics: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())).values) if self.columns else 0

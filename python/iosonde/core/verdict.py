@@ -102,4 +102,6 @@ DOUBTS = {
     "bring-ups": "each side has only one bring-up, so the difference includes theirs",
     "within-run": "iterations within one run, not trials",
     "not-corrected": "not corrected for the other tests",
+    "other-tests": "significant alone, not among the tests of its family",
+    "logarithms": "significant on logarithms, as the spread grows with the mean",
 }

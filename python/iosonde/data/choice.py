@@ -3,7 +3,6 @@
 A run stores its headlines (``core.headlines``); runs of earlier versions use the usual names.
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,13 @@ from iosonde.core import device_loads, wire
 from iosonde.core.contradiction import group_doubtful_metrics
 from iosonde.core.errors import DataError
 from iosonde.core.grouping import group_by_key
-from iosonde.core.headlines import choose_metric_by_clock, is_iteration_summary, list_headline_kinds, list_kinds
+from iosonde.core.headlines import (
+    choose_metric_by_clock,
+    is_iteration_summary,
+    list_headline_kinds,
+    list_kinds,
+    suggest_kinds,
+)
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -87,13 +92,12 @@ def choose_rows(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[R
     for name in choice.metric:
         mask = match_rows(name, table)
         if not mask.any():
-            metrics = sorted(set(column_to_texts(table, "metric")))
             raise DataError(
                 "unknown-metric",
                 "unknown metric '{metric}'",
                 "known: {suggestions}",
                 metric=name,
-                suggestions=", ".join(difflib.get_close_matches(name, metrics, 3, 0.5) or metrics[:30]),
+                suggestions=", ".join(suggest_kinds(name, map(str, set(column_to_texts(table, "metric"))))),
             )
         if is_operation(name, table):
             usual, warnings = _select_usual(table, choice.clock, foreign)

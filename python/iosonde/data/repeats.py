@@ -18,11 +18,12 @@ from .roles import guess_roles
 
 REPETITION = "repetition"
 _VALUE = "value"
-_OTHER_WORDS = ("measurement", "sample", "test", "r", "#", "lauf", "messung")  # may also number other things
+_OTHER_WORDS = ("measurement", "sample", "test", "r", "#", "messung")  # may also number other things
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|#")
 _MAX_RATIO, _MAX_CLOSE_RATIO = 10.0, 3.0  # of the columns' medians
 _MIN_PLAIN = 3  # columns without such a word: bw_1, bw_2, bw_3
 _MOST_NAMES = 3
+_ROWS_ARE_MEANS = "each row is a mean: {statistics} stand for its trials, and n counts these"
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,14 @@ def gather_columns(table: Table, columns: Sequence[Column]) -> Table:
 
 
 def describe_repeats(table: Table) -> tuple[Message, ...]:
-    """Return the message about columns that are now rows, such as ``run1 to run9 are repetitions``, if any are."""
-    names = table.repeats
+    """Return the messages about columns that are now rows: ``run1 to run9 are repetitions``, and about rows that stand
+    for the trials of means, if any are."""
+    names, statistics = table.repeats, table.row_statistics
     joined = ", ".join(names) if len(names) <= _MOST_NAMES else f"{names[0]} to {names[-1]}"
-    return (Message("repeats-in-columns", "{columns} are repetitions", columns=joined),) if names else ()
+    return (
+        *([Message("repeats-in-columns", "{columns} are repetitions", columns=joined)] if names else []),
+        *([Message("rows-are-means", _ROWS_ARE_MEANS, statistics=" and ".join(statistics))] if statistics else []),
+    )
 
 
 def _build_group(columns: Sequence[Column]) -> _Group:

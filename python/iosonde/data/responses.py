@@ -152,7 +152,7 @@ def _build_assumption_warning(
         "responses": ", ".join(_format_name(table, title) for title in titles),
         "factors": ", ".join(name for name in responses[0].names if name not in titles),
         "averaged": averaged,
-        "repeats": "".join(describe_repeats(table)),
+        "repeats": "; ".join(describe_repeats(table)),
         "statistics": ", ".join(statistics),
         "parts": f"{', '.join(parts)} {'is part' if len(parts) == 1 else 'are parts'}" if parts else "",
         "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),

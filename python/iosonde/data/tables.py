@@ -11,6 +11,8 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table, build_column
 from iosonde.core.where import find_matching_rows
 from iosonde.tables.content import get_suffix
+from iosonde.tables.content import is_pipe as is_pipe
+from iosonde.tables.dates import normalize_dates as normalize_dates
 from iosonde.tables.read import read_table
 
 from .cells_with_units import convert_quantity_columns

@@ -5,7 +5,8 @@ Made by ``fio --name=j --rw=randread --bs=4k --output-format=json``:
     "read": {"io_bytes": 16777216, "bw_bytes": 2796202666, "iops": 682666.67, "clat_ns": {"mean": 1202.25, …
 
 is ``read bandwidth_last_done`` (bytes/s), ``rate_last_done``, ``bytes``, ``time``, ``latency_*`` (fio's ``lat``) and
-``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. A job entry is one
+``completion_latency_*`` (``clat``), with percentiles as ``completion_latency_p99``, all in s. ``sync`` is the
+operation ``fsync`` (also fdatasync and sync_file_range), with ``latency_*``. A job entry is one
 thread, or with group_reporting all of them: its bytes over its longest runtime. Several entries of one job are its
 threads (with ``--client`` its servers): each is ``bandwidth_own`` of a rank, and ``bandwidth_sum_of_ranks`` is their
 sum. Percentiles of all threads come from their histograms (json+), if printed. Several jobs are settings of one
@@ -27,7 +28,7 @@ from .text import Text
 
 NAME = "fio"
 BEGINS = (": (g=0): rw=",)
-HEADLINE = ("bandwidth", "rate", "completion_latency_p99")
+HEADLINE = ("bandwidth", "rate", "completion_latency_p99", "latency_p99")
 
 _TERSE = re.compile(
     r"(?:([345]);(fio-[^;]+);|2;(?=[^;]*;\d+;\d+(?:;[\d.]+){12};[\d.]+%=))([^;]*);(\d+);(\d+);\d+;\d+;\d+"

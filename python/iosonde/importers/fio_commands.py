@@ -15,7 +15,7 @@ from iosonde.core.vocabulary import FIO
 from iosonde.core.vocabulary.fio import FioJobs, list_fio_job_files, read_fio_job_file, read_fio_jobs
 
 from .command_lines import CommandLines
-from .fio_jobs import Settings, options_to_factors
+from .fio_jobs import Settings, is_unflushed, join_flags, options_to_factors
 from .text import Text
 
 _SECTION_BEGIN = re.compile(r"\s*\[[^\[\]]+\]\s*$")
@@ -32,6 +32,14 @@ class _JobFile(NamedTuple):
     jobs: FioJobs
 
 
+class JobOptions(NamedTuple):
+    """Settings of each job of an output, the command, and whether all their writes may stay in the page cache."""
+
+    settings: dict[str, Settings]
+    command: str = ""
+    is_unflushed: bool | None = None
+
+
 class FioCommands:
     """The command lines and job files in a text."""
 
@@ -39,8 +47,8 @@ class FioCommands:
         self._commands = CommandLines(text, FIO.name)
         self._files = _list_job_files(text) if "\n[" in text.content or text.content.startswith("[") else []
 
-    def find_settings(self, line: int, printed: Mapping[str, Settings]) -> tuple[dict[str, Settings], str]:
-        """Return the settings of each job of the output in ``line``, and the command. ``printed`` are those that the
+    def find_settings(self, line: int, printed: Mapping[str, Settings]) -> JobOptions:
+        """Return the settings of each job of the output in ``line``. ``printed`` are those that the
         output has of each job. Nothing if they are not known of all jobs, or if they contradict the output."""
         command = self._commands.find_above(line)
         jobs = read_fio_jobs(command.words) if command and command.words else {}
@@ -49,8 +57,9 @@ class FioCommands:
             jobs = self._choose_job_file(line, [name.rpartition("/")[2] for name in names], printed)
         settings = {name: options_to_factors(jobs[name]) for name in printed if name in jobs}
         if len(settings) < len(printed) or any(_contradicts(settings[name], own) for name, own in printed.items()):
-            return {}, ""
-        return settings, command.text if command else ""
+            return JobOptions({})
+        unflushed = join_flags(is_unflushed(jobs[name]) for name in printed)
+        return JobOptions(settings, command.text if command else "", unflushed)
 
     def _choose_job_file(self, line: int, names: list[str], printed: Mapping[str, Settings]) -> FioJobs:
         files = [file for file in self._files if file.line < line and printed.keys() <= file.jobs.keys()]

@@ -41,12 +41,16 @@ _NEVER_PAUSE = (
     " kb_base unit_base"
 )
 _DIRECTIONS = {"rw", "readwrite"}
+# Options that write around the page cache, or flush it.
+_FLUSHES = ("direct", "atomic", "sync", "fsync", "fdatasync", "sync_file_range", "end_fsync", "fsync_on_close")
+_OFF = ("0", "none", "false")
 # Options that set what others set too, so that the absence of these proves no default.
 _ALIASES = {"buffered", "bsrange", "blocksize_range", "bssplit"}
 _SIZE_RANGES = {"bsrange", "blocksize_range", "bssplit", "bs_unaligned", "verify", "zonemode", "read_iolog"}
 
 
 LAST_DONE = "last_done"
+FSYNC = "fsync"  # operation of fio's section ``sync``: fsync, fdatasync, sync_file_range
 _MOST_OF_SUM = 1.01
 _SECTOR = 512  # bytes: a mean of several sizes is hardly a multiple of it
 
@@ -154,6 +158,20 @@ def is_closed_loop(options: Mapping[str, Any]) -> bool:
     """Return whether a job keeps its operations in flight: its options are printed, and none limits the rate, pauses,
     synchronises, verifies, or is unknown for this."""
     return bool(_DIRECTIONS & options.keys()) and options.keys() <= set(_NEVER_PAUSE.split())
+
+
+def is_unflushed(options: Mapping[str, Any]) -> bool | None:
+    """Return whether a job's writes may stay in the page cache, None if its options are not printed."""
+    if not _DIRECTIONS & options.keys():
+        return None
+    is_direct = str(options.get("buffered", "1")) == "0"
+    return not is_direct and all(str(options.get(name, "0")).lower() in _OFF for name in _FLUSHES)
+
+
+def join_flags(flags: Iterable[bool | None]) -> bool | None:
+    """Return whether this is so of all jobs: False if it is not of one, None if it is unknown of one."""
+    every = set(flags)
+    return False if False in every else None if None in every or not every else True
 
 
 def has_only_own_options(options: Mapping[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from iosonde.core.vocabulary.defaults import STATES_ALL_OPTIONS
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_jobs import (
+    FSYNC,
     LAST_DONE,
     UNKNOWN,
     FioJob,
@@ -23,6 +24,8 @@ from .fio_jobs import (
     has_only_own_options,
     is_closed_loop,
     is_merged,
+    is_unflushed,
+    join_flags,
     options_to_factors,
     sum_rates,
 )
@@ -43,6 +46,8 @@ from .reading import (
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
+_SYNC = "sync"
+_OPERATIONS = {**{name: name for name in DIRECTIONS}, _SYNC: FSYNC}
 _LATEST_MS = 1e14  # beyond the years that a date can have: damaged
 _OPTIONS = "job options"
 _KIB = 1024.0
@@ -107,6 +112,7 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     jobs = group_parts(_describe_part(run, part, shared) for part in rest)
     options = [{**shared, **get_json_object(part.entry, _OPTIONS)} for part in rest]
     run.is_closed_loop = all(map(is_closed_loop, options))
+    run.is_unflushed = False if clients else join_flags(map(is_unflushed, options))
     if not clients and all(map(has_only_own_options, options)) and not run.warnings:
         run.facts[STATES_ALL_OPTIONS] = True
     line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]
@@ -298,6 +304,7 @@ def _add_entry(run: Parsed, job: FioJob, part: _Part, rank: int | None) -> None:
     }
     for direction, section in used.items():
         _add_direction(run, direction, section, part.find_line(f'"{direction}" :'), rank, job)
+    _add_sync(run, get_json_object(entry, _SYNC), part.find_line(f'"{_SYNC}" :'), rank, job)
     if not used:
         run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
@@ -330,6 +337,17 @@ def _add_direction(
         _add_latency(add_row, name, values, per_second)
 
 
+def _add_sync(run: Parsed, section: dict[str, Any], line: int, rank: int | None, job: FioJob) -> None:
+    """Add the times of fsync. With group_reporting fio prints 0 operations, and counts them beside their mean."""
+    for name, values, per_second in list_latencies(section):
+        n_operations = int(number_from_json(values.get("N")) or number_from_json(section.get("total_ios")) or 0)
+
+        def add_row(metric: str, value: float, unit: str, count: int = n_operations) -> None:
+            run.rows.append(Row(FSYNC, metric, value, unit, line, rank, None, count or None, "", job.factors))
+
+        _add_latency(add_row, name, values, per_second)
+
+
 def _read_bytes(
     run: Parsed, section: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
@@ -357,7 +375,7 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
 
 def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
-    for direction in DIRECTIONS:
+    for direction, operation in _OPERATIONS.items():
         sections = [get_json_object(part.entry, direction) for part in job.parts]
         parts = [section for section in sections if section.get("total_ios")]
         latencies_by_part = [
@@ -374,7 +392,7 @@ def _add_percentiles(run: Parsed, job: FioJob, line: int) -> None:
             for level, value in (percentiles or {}).items():
                 metric = f"{name}_p{level:g}"
                 run.rows.append(
-                    Row(direction, metric, value / per_second, "s", line, None, None, count, "", job.factors)
+                    Row(operation, metric, value / per_second, "s", line, None, None, count, "", job.factors)
                 )
 
 

@@ -29,6 +29,7 @@ _LINE = re.compile(r"\d+, \d+, [012], \d+(?:, \d+){0,3}\s*$")
 _SAMPLES = {"bw": ("bandwidth", "bytes/s", 1024.0), "iops": ("rate", "operations/s", 1.0)}
 _DIRECTIONS = ("read", "write", "trim")
 _EPOCH_MS = 1e11  # times since 1970 (log_unix_epoch), not since the job began
+_LONGEST_STEP = 1.5  # intervals: a longer one holds another, without I/O
 _FASTEST_NS = 400.0  # half of all completed reads or writes of a file cannot be faster
 
 
@@ -66,6 +67,7 @@ def parse(text: Text) -> list[Parsed]:
     run.last_entry_s = (
         float(table[-1, 0] - (table[0, 0] if table[0, 0] >= _EPOCH_MS else 0)) / 1e3 if len(table) else 0.0
     )
+    run.interval_s = _find_interval(table) if averages else 0.0
     if name in LATENCIES and len(table):
         table = _values_to_ns(run, name, table, text.adjacent_version)
     values = table[:, 1] if len(table) else np.zeros(0)
@@ -168,6 +170,16 @@ def _guess_unit_by_latency(name: str, table: Any) -> tuple[bool, Message]:
 def _are_averages(table: Any) -> bool:
     """Return whether the lines are averages of intervals, which have no block size."""
     return bool(len(table) and not table[:, 3].any())
+
+
+def _find_interval(table: Any) -> float:
+    """Return the time between two averages in s, 0 if one is missing: fio writes none of an interval without I/O."""
+    import numpy as np
+
+    steps = [np.diff(table[table[:, 2] == code, 0], prepend=0.0) for code in np.unique(table[:, 2])]
+    medians = [float(np.median(step)) for step in steps]
+    has_no_gap = all(step.max() <= _LONGEST_STEP * median for step, median in zip(steps, medians, strict=True))
+    return max(medians) / 1e3 if has_no_gap else 0.0
 
 
 def _add_values(run: Parsed, name: str, direction: str, values: Any, lines: Any, averages: bool) -> None:

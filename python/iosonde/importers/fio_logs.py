@@ -3,6 +3,8 @@
 fio calls them ``PREFIX_lat.1.log``: a prefix, what the values are, and the number of the thread among all jobs. The
 prefix is an option of the job (``write_lat_log``) or the job's name. As a later execution overwrites the logs of an
 earlier one, a log belongs to a JSON only if it has as many operations, with the same mean, or averages of its run time.
+fio's text has no options, so that a log with averages of its run time belongs to it only if a directory has one output
+and logs of one prefix and one thread.
 """
 
 import re
@@ -12,9 +14,12 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
+from iosonde.core.units import format_rate
 
+from .fio_jobs import FSYNC
 from .operation_log import add_summary_rows
 from .parsed import PART, Parsed, Row, WrittenPart
 
@@ -31,6 +36,9 @@ _SAME_MEAN, _PRINTED_S = 1e-4, 1e-9  # share, and the last digit of fio's means
 _LEAST_SHARE, _LATE_S = 0.5, 1.0  # of the run time in averages: they end at its last full interval
 # The form of a log whose lines are averages of intervals.
 AVERAGES = "averages"
+_SAMPLED = {"bw": "bandwidth", "iops": "rate"}
+# The mean of averages without gaps is that of the whole but for the last interval. fio 3.0 averaged wrongly.
+_TIMES_APART = 2.0
 
 
 class LogName(NamedTuple):
@@ -81,6 +89,7 @@ def join_logs(parts: Sequence[tuple[str, Parsed]]) -> tuple[list[tuple[str, Pars
         for file, parsed in sorted(parts, key=lambda part: part[0])
         if parsed.tool == "fio-log" and (name := read_log_name(file)) and name.kind != "clat_hist"
     ]
+    _adopt_logs_of_only_text(parts, logs)
     claims: dict[str, list[int]] = {}
     for index, (_, parsed) in enumerate(parts):
         for log in _select_logs(parsed, logs) if parsed.written else ():
@@ -115,6 +124,27 @@ def join_logs(parts: Sequence[tuple[str, Parsed]]) -> tuple[list[tuple[str, Pars
     return joined, into
 
 
+def _adopt_logs_of_only_text(parts: Sequence[tuple[str, Parsed]], logs: Sequence[Log]) -> None:
+    """Give the only output of a directory, a text of one thread, the logs of its time if all logs have one prefix."""
+    outputs = [parsed for _, parsed in parts if parsed.tool == "fio"]
+    if len(outputs) != 1 or len({(log.name.prefix, log.name.number) for log in logs}) != 1:
+        return
+    run = outputs[0]
+    if run.form == "text" and run.factors.get("ranks") == 1 and not any(row.rank or row.factors for row in run.rows):
+        own = [log for log in logs if log.name.kind in _SAMPLED and _covers(log.parsed, run)]
+        run.written = {log.base_name: WrittenPart(number=log.name.number) for log in own}
+
+
+def _covers(log: Parsed, run: Parsed) -> bool:
+    """Return whether the averages of a log are of all the time of a run, and of its directions."""
+    longest = max((row.value for row in run.rows if row.metric == "time"), default=0.0)
+    return (
+        log.interval_s > 0
+        and abs(log.last_entry_s - longest) <= log.interval_s
+        and ({row.operation for row in log.rows} == {row.operation for row in run.rows})
+    )
+
+
 def _select_logs(run: Parsed, logs: Iterable[Log]) -> list[Log]:
     """Return the logs that this run wrote: their names are of it, and their numbers, too."""
     groups: dict[tuple[str, str], list[Log]] = {}
@@ -128,7 +158,11 @@ def _select_logs(run: Parsed, logs: Iterable[Log]) -> list[Log]:
 def _agrees(run: Parsed, logs: Sequence[Log]) -> bool:
     """Return whether these logs (of one kind and of the threads of one row) have the numbers of the run's rows."""
     part, kind = run.written[logs[0].base_name], logs[0].name.kind
-    rows = [row for row in run.rows if row.rank == part.rank and (row.factors or None) == (part.factors or None)]
+    rows = [
+        row
+        for row in run.rows
+        if row.rank == part.rank and (row.factors or None) == (part.factors or None) and row.operation != FSYNC
+    ]  # logs hold no fsyncs
     if any(log.parsed.missing for log in logs):
         return False
     if any(log.parsed.form == AVERAGES for log in logs):
@@ -192,9 +226,11 @@ def _add_cell(
     for rank, log in logs:
         _adopt_notes(run, log)
         if log.parsed.operations is None:
-            rows += [
+            own = [
                 replace(row, rank=rank if n_threads > 1 else None) for row in _rename_rows(log.parsed, log.name.kind)
             ]
+            _compare_samples(run, log, own, factors)
+            rows += own
             continue
         operations = log.parsed.operations.copy()
         operations["rank"] = rank
@@ -224,6 +260,46 @@ def _add_cell(
         row.line, row.factors = 0, factors
     unique = {(row.operation, row.metric, row.rank): row for row in reversed(rows)}
     run.rows += [row for key, row in reversed(unique.items()) if key[2] is not None or key[:2] not in printed]
+
+
+def _compare_samples(run: Parsed, log: Log, samples: Sequence[Row], factors: dict[str, FactorValue] | None) -> None:
+    """Note that the mean of a log's averages is far from the rate in the output, which counts all of its time."""
+    kind = _SAMPLED.get(log.name.kind, "")
+    if not kind or not _covers(log.parsed, run):
+        return
+    names = (f"{kind}_last_done", f"{kind}_own")
+    rates = {
+        (row.operation, row.rank): row.value
+        for row in run.rows
+        if row.metric in names and (row.factors or None) == (factors or None)
+    }
+    for row in samples:
+        rate = rates.get((row.operation, row.rank))
+        if row.metric != f"{kind}_sample_mean" or not rate or not row.value:
+            continue
+        if 1 / _TIMES_APART < row.value / rate < _TIMES_APART:
+            continue
+        printed = {own.metric for own in run.rows if own.operation == row.operation}
+        doubtful = {own.metric for own in samples if own.metric.startswith(f"{kind}_sample_")} - printed
+        run.contradict(
+            Contradiction(
+                "S135",
+                row.operation,
+                tuple(sorted(doubtful)),
+                Message(
+                    "samples-far-from-rate",
+                    "{operation}: the mean of the averages in {file}, {mean}, is {times:.3g} times the {kind} of the "
+                    "output, {rate}: the output is believed, as it counts all of the time",
+                    operation=row.operation,
+                    file=PurePath(log.file).name,
+                    mean=format_rate(row.value, row.unit),
+                    times=row.value / rate,
+                    kind=kind,
+                    rate=format_rate(rate, row.unit),
+                ),
+                factors=factors,
+            )
+        )
 
 
 def _rename_rows(parsed: Parsed, kind: str) -> list[Row]:

@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 
 from .damage import note_reported_failure
 from .fio_commands import FioCommands
-from .fio_jobs import LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
+from .fio_jobs import FSYNC, LAST_DONE, FioJob, Settings, assign_settings, exceeds_parts, group_parts, sum_rates
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, date_to_iso, parse_number
 from .text import Text
@@ -28,20 +28,27 @@ _OLD = re.compile(
     r"\s*(?P<direction>read|write|trim)\s*: io=(?P<amount>[\d.]+)\s*(?P<amount_unit>\w+), bw=(?P<value>[\d.]+)"
     r"\s*(?P<unit>\w+)/s, iops=(?P<rate>\S+), run(?:t|time)=\s*(?P<runtime>\d+)\s*msec"
 )
-_LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
+_LATENCY = re.compile(
+    r"\s*(clat|slat|lat|sync) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)"
+)
 # `bw (  KiB/s): min=…`, `iops        : min=…`, over fio's own samples.
 _SAMPLES = re.compile(
     r"\s*(?:bw \(\s*(\w+)\s*/s\s*\)|iops)\s*: *min=.{1,80}, avg=\s*(\d[\d.]*), stdev=\s*[\d.]+(?:, samples=\s*\d+)?\s*$"
 )
 # Before version 3.8 a line of several threads has the mean of one of them.
 _LEAST_OF_TOTAL = 0.6
-_PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
+_PERCENTILES = re.compile(r"\s*(clat|slat|lat|sync) percentiles \((\wsec)\)")
+_SYNC = "fsync/fdatasync/sync_file_range:"
+_ISSUED = re.compile(r"\s*issued rwts: total=\d+,\d+,\d+,(\d{1,15})\b")
 _PERCENTILE = re.compile(r"(?<![\d.])([\d.]++)th=\[\s*(\d+)\]")
 # Begins of the lines with numbers.
-_NUMBERED = ("read", "write", "trim", "clat", "slat", "lat (", "bw (", "iops ")
+_NUMBERED = (
+    *("read", "write", "trim", "clat", "slat", "lat ", "bw (", "iops "),
+    *("sync (", "sync percentiles", "issued rwts"),
+)
 _UNIT = re.compile(r"([kmgtp]?)(i?)b$", re.IGNORECASE)
 # In fio's printing order, each once for each direction.
-_NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency"}
+_NAMES = {"slat": "submission_latency", "clat": "completion_latency", "lat": "latency", "sync": "latency"}
 _ORDER = {block: place for place, block in enumerate(_NAMES)}
 NOT_STEADY = Message(
     "not-steady",
@@ -80,14 +87,17 @@ class _Reader:
         self._done, self._last, self._is_client = False, 0, False
         self._parts: list[_Part] = []
         self._announced: dict[tuple[int, str], Settings] = {}
-        self._direction, self._in_percentiles = "", 0.0
+        # Announced after the results of such jobs: by the next fio, or late, as its standard output was buffered.
+        self._late: dict[tuple[int, str], Settings] = {}
+        self._direction, self._in_percentiles, self._latency = "", 0.0, ""
         self._latency_blocks: list[str] = []  # for this direction
 
     def _get_run(self, new: bool = False) -> Parsed:
         if not self.runs or (self._done and not self._is_client) or new:
+            announced, self._late = self._late, {}  # those of the run that begins here
             self.end()
             self.runs.append(Parsed(form="text"))
-            self._done, self._parts, self._announced, self._direction = False, [], {}, ""
+            self._done, self._parts, self._announced, self._direction = False, [], announced, ""
         return self.runs[-1]
 
     def feed(self, at: int, line: str) -> None:
@@ -105,6 +115,8 @@ class _Reader:
             self._begin_job(at, match)
         elif self._parts and stripped.startswith(_NUMBERED) and self._read_numbers(at, line):
             return
+        elif self._parts and stripped == _SYNC:
+            self._direction, self._in_percentiles, self._latency_blocks = FSYNC, 0.0, []
         elif stripped.startswith("Run status group"):
             self._done = bool(self.runs)
         elif stripped.startswith(("fio: terminating on signal", "fio: pid=", "fio: io_u error")):
@@ -123,11 +135,15 @@ class _Reader:
             note_reported_failure(self.runs[-1], at, line)
 
     def _read_setting(self, match: re.Match[str]) -> None:
-        self._get_run()
+        key = int(match.group(2)[:9]), match.group(1)
         settings: Settings = {"rw": match.group(3), "engine": match.group(5), "io_depth": int(match.group(6)[:9])}
         if (size := _read_block_size(match.group(4))) is not None:
             settings["block_size"] = size
-        self._announced[int(match.group(2)[:9]), match.group(1)] = settings
+        if key not in self._announced and any((part.group, part.name) == key for part in self._parts):
+            self._late[key] = settings
+        else:
+            self._get_run()
+            self._announced[key] = settings
 
     def _begin_job(self, at: int, match: re.Match[str]) -> None:
         name, group, threads, error, date = match.groups()
@@ -150,7 +166,11 @@ class _Reader:
         elif (match := _SAMPLES.match(line)) and self._direction:
             self._add_samples(at, *match.groups())
         elif match := _PERCENTILES.match(line):
-            self._in_percentiles = PER_SECOND[match.group(1)]
+            self._latency, self._in_percentiles = _NAMES[match.group(1)], PER_SECOND[match.group(2)]
+        elif match := _ISSUED.match(line):
+            for row in self._parts[-1].rows:
+                if row.operation == FSYNC:
+                    row.count = int(match.group(1)) or None  # with group_reporting 0 is printed
         else:
             return False
         return True
@@ -188,7 +208,7 @@ class _Reader:
             return
         rows = None if self._done else self._parts[-1].rows
         for level, word in _PERCENTILE.findall(line):
-            name, value = _build_percentile_name(level), parse_number(word)
+            name, value = _build_percentile_name(self._latency, level), parse_number(word)
             if name and value is not None and rows is not None:  # most numbers of a file are these
                 rows.append(Row(direction, name, value / per_second, "s", at))
             elif name:
@@ -236,6 +256,7 @@ class _Reader:
         if not self.runs:
             return
         run = self.runs[-1]
+        self._announced |= self._late
         self._add_jobs(run)
         if not run.rows:
             run.lacks(self._last, Message("ended-early", "no result: fio was interrupted or failed"))
@@ -267,7 +288,7 @@ class _Reader:
             return
         keys = {*self._announced, *((part.group, part.name) for part in parts)}
         printed = {name: self._announced.get((group, name), {}) for group, name in keys}
-        settings, command = self._commands.find_settings(parts[0].line, printed)
+        settings, command, run.is_unflushed = self._commands.find_settings(parts[0].line, printed)
         if command:
             run.facts["command"] = command
         for group, name in keys if settings else ():
@@ -312,10 +333,10 @@ def _list_job_rows(job: FioJob) -> list[Row]:
 
 
 @lru_cache(maxsize=256)
-def _build_percentile_name(level: str) -> str:
+def _build_percentile_name(latency: str, level: str) -> str:
     """Convert ``99.90`` to ``completion_latency_p99.9``, '' if it is not a number. fio prints twenty of them at
     most."""
-    return f"completion_latency_p{float(level):g}" if parse_number(level) else ""
+    return f"{latency}_p{float(level):g}" if parse_number(level) else ""
 
 
 def _parse_amount(value: str, unit: str) -> float | None:

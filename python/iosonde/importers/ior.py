@@ -15,6 +15,7 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 
 import re
 
+from iosonde.core.contradiction import Contradiction
 from iosonde.core.message import Message
 from iosonde.core.vocabulary import IOR
 
@@ -37,6 +38,9 @@ _WARNING = re.compile(r"(?:ior )?WARNING:(.*)$")
 _DATA_LOST = re.compile(
     r"(?i)incorrect data on|errors? found|too many retries|EOF prematurely|not retrying|(?:read|write)\(\d.*\) failed"
 )
+# Lines that a rank prints with -vv and more.
+_OF_RANK = "[RANK"
+_MOST_LINES_PER_RANK = 2
 _RANK_CSV = "access,rank,runtime-with-openclose,"
 _OP_CSV = "time,runtime,tp"
 _SUMMARY_WORDS = "access,bw(MiB/s),"
@@ -93,6 +97,7 @@ class _Reader:
         self._summary: IorSummary | None = None
         self._early: list[tuple[int, str]] = []
         self._finished, self._last = False, 0
+        self._n_printed = 0  # lines since the last row
         self._ended_at = ""
 
     def feed(self, at: int, line: str) -> None:
@@ -107,6 +112,7 @@ class _Reader:
             self._begin_session(match.group(1))
         elif first == "access" and "bw(MiB/s)" in stripped:
             self._table = IorTable(self._get_run(at), stripped.split())
+            self._n_printed = 0
         elif first == "Operation" and ("Max(MiB)" in stripped or "Max (MiB)" in stripped):
             self._get_run(at)
             # IOR 2 writes its titles in two words; the next lines have fewer titles than columns.
@@ -114,6 +120,7 @@ class _Reader:
             self._summary = IorSummary(self._session, head.split())
         elif first in ("write", "read", "remove") and (table := self._summary or self._table):
             table.add(at, _split_cells(stripped))
+            self._note_printing(at, first)
         else:
             self._read_other_line(at, first, stripped)
 
@@ -147,6 +154,7 @@ class _Reader:
 
     def _read_other_line(self, at: int, first: str, line: str) -> None:
         run = self._session[-1] if self._session else None
+        self._n_printed += first == _OF_RANK
         if line.startswith(("Finished", "Run finished")):
             self._finished = bool(self._session)
             self._ended_at = date_to_iso(line.partition(":")[2])
@@ -165,6 +173,30 @@ class _Reader:
             self._next_of_ior_2()
         elif match := _SETTING.match(line):
             self._read_setting(at, match.group(1).strip(), match.group(2).strip())
+
+    def _note_printing(self, at: int, operation: str) -> None:
+        """Note that ranks printed more than when they open and close a file, before the row of an operation."""
+        n_printed, self._n_printed = self._n_printed, 0
+        run = self._session[-1]
+        ranks = run.factors.get("ranks")
+        if not isinstance(ranks, int) or n_printed <= _MOST_LINES_PER_RANK * ranks:
+            return
+        run.contradict(
+            Contradiction(
+                "S145",
+                operation,
+                (),
+                Message(
+                    "printed-in-clock",
+                    "{ranks} tasks printed {n_lines} lines while the clock of {operation} ran (-vv): its rate includes "
+                    "printing",
+                    ranks=ranks,
+                    n_lines=n_printed,
+                    operation=operation,
+                ),
+                at,
+            )
+        )
 
     def _next_of_ior_2(self) -> None:
         """Begin IOR 2's next test of a script, which repeats neither the banner nor the table's header."""

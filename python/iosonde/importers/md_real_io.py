@@ -38,6 +38,9 @@ _UNITS = {
     "Benchmark": {"iters/s", "MiB/s"},
     "Cleanup": {"elements/s"},
 }
+# Fields that the versions of 2016 do not print. Their lines end with the count of errors, as those of later ones.
+_NOT_IN_2016 = {"iops/s"}
+_ERRORS = re.compile(r"\((\d+) errs")
 _READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates")
 
 
@@ -96,6 +99,8 @@ def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> 
         else:
             run.rows.append(Row(phase.lower(), metric, value * factor, base, at, None, iteration))
         missing.discard(name)
+    if missing <= _NOT_IN_2016 and _ERRORS.search(rest):
+        return
     if missing:
         run.lacks(
             at,
@@ -109,7 +114,7 @@ def _add_values(run: Parsed, at: int, phase: str, rest: str, iteration: int) -> 
 
 
 def _add_errors(run: Parsed, at: int, phase: str, rest: str) -> None:
-    match = re.search(r"\((\d+) errs", rest)
+    match = _ERRORS.search(rest)
     if match is None:
         run.lacks(at, Message("damaged-lines", "the line of {phase} is cut", phase=phase))
     elif int(match.group(1)[:9]):

@@ -82,12 +82,14 @@ class Parsed:
     with unknown offsets. ``invalid`` are the entries of ``missing`` in which the tool itself rejects the execution.
     ``contradictions`` are numbers that break a rule (``plausibility``); ``most_threads`` is the number of threads that
     a tool's times show, 0 if they show none. ``is_closed_loop``: all printed settings are known to let no time pass
-    between operations. ``form`` names the form of the text if the tool has several; ``written``
-    are names of files that the execution wrote in addition, each with the part of it that they describe;
-    ``last_entry_s`` is the time of a log's last line after its begin. ``has_complete_last_line``: the last line has no
-    end, but all decimals that the tool prints, so that it is not cut. ``tool`` is the importer's name, ``headline``
-    the kinds of metric that it shows first; ``registry`` sets both. ``samples``: those of a system's counters over
-    time, whose means are the rows. ``span``: start and duration in s where ``started_at`` is the time of the print.
+    between operations; ``is_unflushed``: all printed settings let writes stay in the page cache, None if none are
+    printed. ``form`` names the form of the text if the tool has several; ``written`` are names of files that the
+    execution wrote in addition, each with the part of it that they describe; ``last_entry_s`` is the time of a log's
+    last line after its begin, ``interval_s`` the time between two of its averages if none is missing, else 0.
+    ``has_complete_last_line``: the last line has no end, but all decimals that the tool prints, so that it is not cut.
+    ``tool`` is the importer's name, ``headline`` the kinds of metric that it shows first; ``registry`` sets both.
+    ``samples``: those of a system's counters over time, whose means are the rows. ``span``: start and duration in s
+    where ``started_at`` is the time of the print.
     """
 
     version: str = ""
@@ -102,6 +104,7 @@ class Parsed:
     contradictions: list[Contradiction] = field(default_factory=list)
     most_threads: int = 0
     is_closed_loop: bool = False
+    is_unflushed: bool | None = None
     operations: np.ndarray | None = None
     operation_names: tuple[str, ...] = ()
     phase_facts: dict[str, Any] = field(default_factory=dict)
@@ -109,6 +112,7 @@ class Parsed:
     form: str = ""
     written: dict[str, WrittenPart] = field(default_factory=dict)
     last_entry_s: float = 0.0
+    interval_s: float = 0.0
     has_complete_last_line: bool = False
     tool: str = ""
     headline: tuple[str, ...] = ()

@@ -58,6 +58,8 @@ _SIZES = {"write size": "block_size", "read size": "block_size", "object size": 
 # The last line of a result.
 _LAST = "min latency"
 _COARSE_RATE = 1000
+# What rados prints as the lowest rate and bandwidth if no interval of a second ended.
+_INITIAL_LOWEST = (2147483647.0, 99999999.0 * _MIB)
 
 
 def claims(text: Text) -> Claim | None:
@@ -194,6 +196,8 @@ def _finish_benchmark(run: Parsed, operation: str) -> None:
     """Give the rows before the count their operation. Without operations there are no rates."""
     for row in run.rows:
         row.operation = operation
+    if any(row.metric.endswith("_interval_min") and row.value in _INITIAL_LOWEST for row in run.rows):
+        run.rows = [row for row in run.rows if "_interval_" not in row.metric]
     operations = next((row for row in run.rows if row.metric == "operations"), None)
     if operations is not None and operations.value == 0:
         run.rows = [row for row in run.rows if row.metric in ("operations", "time")]

@@ -66,6 +66,7 @@ def may_repeat(files: Sequence[tuple[str, bytes]]) -> bool:
         or any(counts[family] > 1 for family in ("mpi", "darshan", "vdbench"))
         or (counts["iozone"] > 1 and any(head[:2] == b"\x09\x00" for _, head in files))
         or (counts["fio json"] > 0 and counts["fio text"] + n_logs > 0)
+        or (counts["fio text"] == n_logs == 1)
     )
 
 

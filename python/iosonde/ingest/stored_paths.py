@@ -13,6 +13,7 @@ from iosonde.core.schema import is_setting_name
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import FactorValue
 from iosonde.core.words import shorten_list
+from iosonde.importers.reading import parse_factor_value
 from iosonde.store import Store
 from iosonde.store.added_factors import AddedDocument, AddedFactor
 
@@ -26,7 +27,7 @@ from .path_candidates import (
 )
 from .path_parts import read_parts
 
-__all__ = ["StoredPaths", "apply_paths", "factor_to_json", "name_and_drop"]
+__all__ = ["RenamedLevel", "StoredPaths", "apply_paths", "change_factors", "factor_to_json"]
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -100,7 +101,7 @@ def apply_paths(store: Store, requested: Mapping[str, Mapping[str, FactorValue]]
     levels: dict[str, dict[str, FactorValue]] = {}
 
     def add_levels(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
-        levels.update(_select_changed_levels(runs, requested or {}))
+        levels.update(_select_changed_levels(document, runs, requested or {}))
         for name, run_levels in levels.items():
             document = document.with_levels(name, run_levels)
         return document
@@ -110,11 +111,23 @@ def apply_paths(store: Store, requested: Mapping[str, Mapping[str, FactorValue]]
     return replace(paths, n_changed=n_changed, changed=tuple(levels))
 
 
-def name_and_drop(store: Store, names: Mapping[str, str], dropped: Sequence[str]) -> StoredPaths:
-    """Confirm factors (part of paths, or factor that was added → name) and drop others, then find the candidates anew.
-    A name that exists receives the levels that it lacks. Without any the store stays as it is. Raises InputError for
-    what is neither, DataError, SystemFaultError."""
-    if not names and not dropped:
+@dataclass(frozen=True)
+class RenamedLevel:
+    """A level ``old`` of an added factor, as text, that becomes ``new``."""
+
+    factor: str
+    old: str
+    new: str
+
+
+def change_factors(
+    store: Store, names: Mapping[str, str], dropped: Sequence[str], renamed: Sequence[RenamedLevel] = ()
+) -> StoredPaths:
+    """Confirm factors (part of paths, or factor that was added → name), drop others and rename levels, then find the
+    candidates anew. A name that exists receives the levels that it lacks; a level that exists is merged with the
+    renamed one. Without any the store stays as it is. Raises InputError for what is none of these, DataError,
+    SystemFaultError."""
+    if not names and not dropped and not renamed:
         runs = _list_imported_runs(store)
         document = store.added_factors.read()
         paths = _find_candidates(document, runs)
@@ -127,6 +140,8 @@ def name_and_drop(store: Store, names: Mapping[str, str], dropped: Sequence[str]
             document = _confirm(document, runs, part, name)
         for name in dropped:
             document = _drop(document, runs, name)
+        for level in renamed:
+            document = _rename_level(document, runs, level)
         return document
 
     return _edit_factors(store, edit)
@@ -195,8 +210,9 @@ def _confirm(document: AddedDocument, runs: Sequence[StoredRun], part: str, name
         )
     others = tuple(factor for factor in document.factors if factor.name not in (part, name))
     source = old.part if old else part
-    confirmed = existing or AddedFactor(name, source)
-    confirmed = replace(confirmed, is_candidate=False, levels={**missing, **confirmed.levels})
+    confirmed = existing or (replace(old, name=name) if old else AddedFactor(name, source))
+    received = {run: confirmed.rename_level(level) for run, level in missing.items()}
+    confirmed = replace(confirmed, is_candidate=False, levels=received | dict(confirmed.levels))
     dropped = tuple(entry for entry in document.dropped if entry not in (source, source.partition(".")[0]))
     return AddedDocument((*others, confirmed), dropped)
 
@@ -212,6 +228,25 @@ def _drop(document: AddedDocument, runs: Sequence[StoredRun], name: str) -> Adde
         part = directory_or_name if name == directory_or_name else factor.part
     dropped = tuple(sorted({*document.dropped, part} - {""}))
     return AddedDocument(tuple(other for other in document.factors if other is not factor), dropped)
+
+
+def _rename_level(document: AddedDocument, runs: Sequence[StoredRun], renaming: RenamedLevel) -> AddedDocument:
+    """Return the document with another level of an added factor, which is confirmed by that."""
+    factor = document.find(renaming.factor)
+    if factor is None:
+        raise _build_unknown_error(document, runs, renaming.factor)
+    levels = {str(level): level for level in factor.levels.values()}
+    if renaming.old not in levels:
+        raise InputError(
+            "unknown-level",
+            "'{level}' is no level of {factor}",
+            "its levels: {levels}",
+            level=renaming.old,
+            factor=factor.name,
+            levels=shorten_list(levels),
+        )
+    new = levels.get(renaming.new, parse_factor_value(renaming.new))
+    return document.with_factor(factor.with_renamed_level(renaming.old, new))
 
 
 def _read_levels(part: str, runs: Sequence[StoredRun]) -> dict[str, FactorValue]:
@@ -239,24 +274,30 @@ def _build_unknown_error(document: AddedDocument, runs: Sequence[StoredRun], nam
 
 
 def _select_changed_levels(
-    runs: Sequence[StoredRun], requested: Mapping[str, Mapping[str, FactorValue]]
+    document: AddedDocument, runs: Sequence[StoredRun], requested: Mapping[str, Mapping[str, FactorValue]]
 ) -> dict[str, dict[str, FactorValue]]:
     """Return name → run → level of the requested factors that differ from those of the run."""
     levels: dict[str, dict[str, FactorValue]] = {}
     for run in runs:
         prefix = f"{run.id.rpartition('-')[0]}-"
         for name, level in requested.get(prefix, {}).items():
-            if run.factors.get(name) != level:
+            added = document.find(name)
+            if run.factors.get(name) != (added.rename_level(level) if added else level):
                 levels.setdefault(name, {})[run.id] = level
     return levels
 
 
 def _extend_confirmed(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
-    """Return the document in which new runs have the confirmed factors that follow a part of the path."""
+    """Return the document in which new runs have the confirmed factors that follow a part of the path, and no level of
+    their own that was renamed."""
     for factor in document.factors:
-        if factor.part and not factor.is_candidate:
-            new = [run for run in runs if run.id not in factor.levels and factor.name not in run.factors]
-            document = document.with_levels(factor.name, _read_levels(factor.part, new))
+        new = [run for run in runs if run.id not in factor.levels and not factor.is_candidate]
+        own = {run.id: run.factors[factor.name] for run in new if factor.name in run.factors}
+        levels = {run: level for run, level in own.items() if str(level) in factor.renamed}
+        if factor.part:
+            levels |= _read_levels(factor.part, [run for run in new if run.id not in own])
+        if levels:
+            document = document.with_levels(factor.name, levels)
     return document
 
 
@@ -274,7 +315,9 @@ def _find_candidates(document: AddedDocument, runs: Sequence[StoredRun]) -> Stor
         taken |= factors.keys()
         cell = (run.experiment, tuple(sorted(factors.items(), key=str)))
         placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *places[run.id], factors))
-    candidates, repetitions = find_path_factors(placed, taken, document.dropped)
+    # The part of a factor whose levels were merged still differs between its files.
+    merged = [factor.part for factor in confirmed if factor.part and factor.renamed]
+    candidates, repetitions = find_path_factors(placed, taken, (*document.dropped, *merged))
     return StoredPaths(
         tuple(AddedFactor(factor.name, factor.part, True, factor.levels) for factor in candidates),
         tuple(repetitions),

@@ -20,7 +20,7 @@ from iosonde.foreign.walking import walk_files
 from iosonde.importers import CERTAIN, Text, fio_version, read, understand
 from iosonde.importers.registry import build_no_result_error
 from iosonde.importers.runs import build_runs
-from iosonde.store import Store
+from iosonde.store import Store, joined
 from iosonde.store.files import MARKER
 from iosonde.tables.content import STANDARD_INPUT, TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
@@ -116,6 +116,35 @@ def _iterate_stamps(names: Sequence[str]) -> Iterator[Stamp]:
             with suppress(OSError):  # reading it says why
                 status = file.stat()
                 yield str(file), status.st_size, status.st_mtime_ns
+
+
+def join_stores(names: Sequence[str]) -> tuple[Store, str] | None:
+    """Return a store with the runs of several stores, or of all those in one directory, and its title; None if these
+    are no stores. Raises InputError, DataError."""
+    paths = list_stores(names)
+    if not paths:
+        return None
+    title = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    called = {path.name: path for path in paths}
+    sources = {str(path) if len(called) < len(paths) else path.name: Store.open(path) for path in paths}
+    try:
+        store = Store.create(_create_directory() / "store")
+        problems = joined.join_stores(store, sources)
+    except SystemFaultError as error:
+        raise _name_cure(error) from error
+    for problem in problems:
+        get_front_end().warn(problem.sentence)
+    return store, title
+
+
+def list_stores(names: Sequence[str]) -> list[Path]:
+    """Return several paths if all are stores, or the stores in the only one; else none."""
+    paths = [Path(name) for name in names]
+    if len(paths) > 1:
+        return paths if all((path / MARKER).exists() for path in paths) else []
+    if find_waiting_mount(paths[0]) or (paths[0] / MARKER).exists() or not paths[0].is_dir():
+        return []
+    return sorted(path for path in paths[0].iterdir() if (path / MARKER).exists())
 
 
 def _store_files(names: Sequence[str], no_store: InputError | None) -> Store:

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
@@ -20,6 +21,8 @@ from iosonde.core.errors import InputError, IosondeError
 
 from .guard import Doorkeeper
 from .pages import PAGES
+from .pages.api import JSON, PREFIX, format_json
+from .pages.experiments import prepare_page
 from .pages.web_page import Address, WebPage, render_problem_page
 from .shelf import Shelf
 
@@ -71,12 +74,21 @@ def answer_request(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -
         )
     page = PAGES.get(parts.path)
     if page is None:
-        return _respond_with_page(render_problem_page(shelf, "Page not found.", ""), HTTPStatus.NOT_FOUND)
+        error = InputError("unknown-page", "Page not found.", "")
+        return _respond_with_problem(shelf, parts.path, error, HTTPStatus.NOT_FOUND)
     try:
         return _respond_with_page(page(shelf, Address(parts.path, words)))
     except IosondeError as error:
         status = HTTPStatus.BAD_REQUEST if isinstance(error, InputError) else HTTPStatus.INTERNAL_SERVER_ERROR
-        return _respond_with_page(render_problem_page(shelf, error.message, error.hint), status)
+        return _respond_with_problem(shelf, parts.path, error, status)
+
+
+def _respond_with_problem(shelf: Shelf, path: str, error: IosondeError, status: int) -> HttpResponse:
+    """Respond with an error in the form of the address: JSON for documents, else a page."""
+    if path.split("/")[:2] == PREFIX.split("/"):
+        problem = {"schema": 1, "error": {"code": error.code, "message": error.message, "hint": error.hint}}
+        return _respond_with_page(WebPage(format_json(problem), JSON), status)
+    return _respond_with_page(render_problem_page(shelf, error.message, error.hint), status)
 
 
 def _respond_with_page(web_page: WebPage, status: int = HTTPStatus.OK) -> HttpResponse:
@@ -201,7 +213,10 @@ def serve_in_background(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorke
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()
     threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]
-    threads += [threading.Thread(target=shelf.look_until, args=(store, ended), daemon=True) for store in shelf.stores]
+    threads += [
+        threading.Thread(target=shelf.look_until, args=(store, ended, partial(prepare_page, shelf)), daemon=True)
+        for store in shelf.stores
+    ]
     for thread in threads:
         thread.start()
     try:

@@ -12,6 +12,8 @@ from iosonde.store import Store
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_query import IndexView
 
+from .answer_cache import AnswerCache
+
 _LOOK_EVERY_S = 5.0
 _MAX_PAGES = 16  # slow pages in the cache
 
@@ -43,6 +45,7 @@ class Shelf:
 
     stores: tuple[Shelved, ...]
     index: Index
+    answers: AnswerCache
     states: dict[int, State] = field(default_factory=dict)
     changes: int = 0
     _pages: OrderedDict[tuple[str, int], bytes] = field(default_factory=OrderedDict)
@@ -95,10 +98,17 @@ class Shelf:
         state.looked = True
         self.changes += refreshed != Refreshed()
 
-    def look_until(self, shelved: Shelved, ended: threading.Event) -> None:
-        """Update every few seconds; each store has its own thread, as one may be slow, or hang."""
+    def look_until(
+        self, shelved: Shelved, ended: threading.Event, prepare: Callable[[Shelved], None] = lambda shelved: None
+    ) -> None:
+        """Update every few seconds; each store has its own thread, as one may be slow, or hang. ``prepare`` is called
+        after the first look and after every change."""
+        prepared_changes = None
         while not ended.is_set():
             self.look_at(shelved)
+            if self.changes != prepared_changes:
+                prepared_changes = self.changes
+                prepare(shelved)
             ended.wait(_LOOK_EVERY_S)
 
     def once(self, address: str, make: Callable[[], bytes]) -> bytes:
@@ -125,4 +135,4 @@ def open_shelf(paths: Sequence[str], index: Index) -> Shelf:
     ]
     if len({entry.number for entry in shelved}) < len(shelved):
         raise InputError("duplicate-store", "duplicate store", "name each once")
-    return Shelf(tuple(shelved), index)
+    return Shelf(tuple(shelved), index, AnswerCache(index.path.parent / "answers" if index.path else None))

@@ -27,12 +27,28 @@ class AddedFactor:
     """A factor of stored runs: ``levels`` maps the id of a run to its level.
 
     ``part``: the part of the place of a file that it follows, such as ``dir1``; '' if a pattern or manifest gave it.
-    ``is_candidate``: an import proposed it, and nobody confirmed it; the next import may find others instead."""
+    ``is_candidate``: an import proposed it, and nobody confirmed it; the next import may find others instead.
+    ``renamed``: text of a level → the level that runs have instead of it, also those of later imports."""
 
     name: str
     part: str = ""
     is_candidate: bool = False
     levels: Mapping[str, FactorValue] = field(default_factory=dict)
+    renamed: Mapping[str, FactorValue] = field(default_factory=dict)
+
+    def rename_level(self, level: FactorValue) -> FactorValue:
+        """Return the level that runs have instead of this one, or this one."""
+        return self.renamed.get(str(level), level)
+
+    def with_renamed_level(self, old: str, new: FactorValue) -> "AddedFactor":
+        """Return the factor, confirmed, with ``new`` instead of the level whose text is ``old``."""
+
+        def change(level: FactorValue) -> FactorValue:
+            return new if str(level) == old else level
+
+        renamed = {text: change(level) for text, level in self.renamed.items()} | {old: new}
+        levels = {run: change(level) for run, level in self.levels.items()}
+        return replace(self, is_candidate=False, levels=levels, renamed=renamed)
 
 
 @dataclass(frozen=True)
@@ -49,8 +65,12 @@ class AddedDocument:
     def with_levels(self, name: str, levels: Mapping[str, FactorValue]) -> "AddedDocument":
         """Return the document with these levels of a confirmed factor; they replace earlier ones of the same runs."""
         old = self.find(name) or AddedFactor(name)
-        new = replace(old, is_candidate=False, levels={**old.levels, **levels})
-        return replace(self, factors=(*(factor for factor in self.factors if factor.name != name), new))
+        renamed = {run: old.rename_level(level) for run, level in levels.items()}
+        return self.with_factor(replace(old, is_candidate=False, levels={**old.levels, **renamed}))
+
+    def with_factor(self, factor: AddedFactor) -> "AddedDocument":
+        """Return the document with this factor instead of that of the same name."""
+        return replace(self, factors=(*(other for other in self.factors if other.name != factor.name), factor))
 
     def merged(self, other: "AddedDocument", run_ids: set[str]) -> "AddedDocument":
         """Return both, as far as they are about these runs. Levels of this document take precedence."""
@@ -60,7 +80,10 @@ class AddedDocument:
             own = factors.get(factor.name)
             if own is not None:
                 candidate = own.is_candidate and factor.is_candidate
-                factors[factor.name] = replace(own, is_candidate=candidate, levels={**levels, **own.levels})
+                others = {text: own.rename_level(level) for text, level in factor.renamed.items()}
+                renamed = others | dict(own.renamed)
+                levels = {run: own.rename_level(level) for run, level in levels.items()} | dict(own.levels)
+                factors[factor.name] = replace(own, is_candidate=candidate, levels=levels, renamed=renamed)
             elif levels:
                 factors[factor.name] = replace(factor, levels=levels)
         return AddedDocument(tuple(factors.values()), tuple(sorted({*self.dropped, *other.dropped})))
@@ -114,7 +137,12 @@ class AddedFactors(SideDocument[AddedDocument]):
 
 def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
     factors = {
-        factor.name: {"part": factor.part, "is_candidate": factor.is_candidate, "levels": dict(factor.levels)}
+        factor.name: {
+            "part": factor.part,
+            "is_candidate": factor.is_candidate,
+            "levels": dict(factor.levels),
+            **({"renamed": dict(factor.renamed)} if factor.renamed else {}),
+        }
         for factor in document.factors
     }
     return {"added": factors, "dropped": list(document.dropped)}
@@ -123,12 +151,14 @@ def _document_to_plain(document: AddedDocument) -> dict[str, Any]:
 def _document_from_plain(content: dict[str, Any]) -> AddedDocument:
     """Raises AttributeError, KeyError, TypeError if the content is none of ``_document_to_plain``."""
     factors = tuple(
-        AddedFactor(name, item["part"], item["is_candidate"], dict(item["levels"].items()))
+        AddedFactor(
+            name, item["part"], item["is_candidate"], dict(item["levels"].items()), dict(item.get("renamed") or {})
+        )
         for name, item in content["added"].items()
     )
     dropped = tuple(content["dropped"])
     texts = (*dropped, *(factor.part for factor in factors))
-    levels = [level for factor in factors for level in factor.levels.values()]
+    levels = [level for factor in factors for level in (*factor.levels.values(), *factor.renamed.values())]
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(level, _LEVEL) for level in levels):
         raise TypeError("a part is no text, or a level neither text nor a number")
     return AddedDocument(factors, dropped)

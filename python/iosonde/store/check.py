@@ -17,6 +17,7 @@ from iosonde.core.types import Finding, Severity
 from . import files, rundir
 from .added_factors import AddedFactors
 from .added_loads import AddedLoads
+from .decisions import DIRECTORY, read_decisions
 from .experiment_digest import SHA256, TRIALS, read_run_digest
 from .experiments import Experiments
 from .marker import is_marker_changed
@@ -39,6 +40,7 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
         *_check_experiments(store),
         *_check_notes(store),
         *_check_side_documents(store),
+        *_check_decisions(store),
     ]
 
 
@@ -158,6 +160,13 @@ def _check_side_documents(store: Path) -> Iterator[Finding]:
             document.read()
         except DataError as error:
             yield Finding("D105", Severity.WARNING, error.message, {"path": document.path.name}, error.hint)
+
+
+def _check_decisions(store: Path) -> Iterator[Finding]:
+    try:
+        read_decisions(store / DIRECTORY)
+    except DataError as error:
+        yield _build_finding("D105", Severity.WARNING, error.message, Path(str(error.values["path"])), error.hint)
 
 
 def _list_documents(directory: Path) -> list[Path]:

@@ -109,6 +109,25 @@ class IndexView:
             rows = ask.execute(f"SELECT store, run FROM runs {selection} LIMIT ?", [*values, most])
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
+    def find_experiment(self, run: str) -> str:
+        """Return the experiment of a run; '' if there is no such run."""
+        text, values = self._build_store_condition()
+        with self.index.asking() as ask:
+            row = ask.execute(f"SELECT experiment FROM runs WHERE {text} AND run = ?", [*values, run]).fetchone()
+        return "" if row is None else str(row[0])
+
+    def list_run_states(self, experiment: str | None, most: int) -> list[tuple[str, str]]:
+        """Return (id, state) of the newest ``most`` readable runs, of one experiment or of all. A state differs when
+        the run was replaced, or factors were added to it."""
+        text, values = self._build_store_condition()
+        text += " AND problem = ''" + ("" if experiment is None else " AND experiment = ?")
+        with self.index.asking() as ask:
+            rows = ask.execute(
+                f"SELECT run, directory FROM runs WHERE {text} ORDER BY started_at DESC, run DESC LIMIT ?",
+                [*values, *([] if experiment is None else [experiment]), most],
+            )
+            return [(str(run), str(state)) for run, state in rows.fetchall()]
+
     def experiments(self, first: int = 0, most: int = 100, only: str | None = None) -> tuple[IndexedExperiment, ...]:
         """Return the experiments from position ``first`` on, that with the newest run first; ``only`` selects one by
         id."""

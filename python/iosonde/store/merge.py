@@ -13,6 +13,7 @@ from iosonde.core.types import Experiment, Finding
 from . import rundir
 from .added_factors import AddedDocument
 from .added_loads import LoadsDocument
+from .decisions import DIRECTORY, copy_decisions
 from .experiment_digest import SHA256, TRIALS
 from .files import Disk, open_new_file, write_new
 from .rundir import list_run_directories
@@ -65,6 +66,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
             _merge_added_factors(target, source.added_factors.read(), present)
         with contextlib.suppress(DataError):
             _merge_added_loads(target, source.added_loads.read(), present)
+        copy_decisions(source.path / DIRECTORY, target.path / DIRECTORY)
     return Merged(len(runs), there, len(experiments), problems)
 
 

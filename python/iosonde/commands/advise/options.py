@@ -134,12 +134,14 @@ def advise(options: AdviseOptions) -> Result[Advised | AdvisedEach]:
     --------
     >>> iosonde.advise("runs.csv", ["stripe_count", "stripe_size"], "bandwidth", given=["op", "size"])
     """
+    from iosonde.answers.row_summaries import represent_trials
+
     from .answer import advise as answer
     from .figure import figure
     from .text import lines
 
     cells = () if options.given is None else (*options.choose, *options.given)
-    source = options.open_last_experiment(*cells)
+    source = represent_trials(options.open_last_experiment(*cells), options.query, cells)
     announce_analysis("advise", len(source.table), len(source.table.columns))
     new = None if options.against is None else options.open_last_experiment(*cells, data=options.against)
     advice = answer(source, options.query, options.advising, options.workload, new)

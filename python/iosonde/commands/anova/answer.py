@@ -146,7 +146,7 @@ def anova(
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = adjust_for_stated_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns, query.level))
+    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns, effects))
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 

@@ -66,11 +66,12 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     >>> iosonde.anova("runs.csv", "bandwidth", "fs*size", block="day")
     """
     from iosonde.answers.covariate_lines import choose_stated_block
+    from iosonde.answers.row_summaries import represent_trials
 
     from .answer import anova as answer
     from .text import lines
 
-    source = options.open_last_experiment()
+    source = represent_trials(options.open_last_experiment(), options.query)
     announce_analysis("analysis of variance", len(source.table), len(source.table.columns))
     table = answer(
         source,

@@ -26,7 +26,7 @@ from .cell_comparison import compare_cell
 from .cells import InCells, average_within_bring_ups, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
 from .comparison_plan import plan_comparison
-from .confounding import remove_drift, select_differing_caveats
+from .confounding import adjust_for_order, select_differing_caveats
 from .design_hints import is_design_hint
 from .examined import Limits, build_limits, check_limits, list_examined
 from .gated import gate_cells
@@ -228,7 +228,7 @@ def _build_cell(
     beyond = [Caveat(check.why, check) for check in hardware if check.is_doubt]
     in_turn = find_sides_in_turn(matched, comparison, sides)
     own = (*list_own_caveats(matched, comparison, sides, in_turn), *beyond)
-    comparison = remove_drift(comparison, in_turn)
+    comparison = adjust_for_order(comparison, in_turn)
     iterations = [doubtful("within-run", WITHIN_RUN)] if part.within_run else []
     is_hinted = any(is_design_hint(caveat) for caveat in own)
     explained = any(

@@ -51,12 +51,11 @@ def _find_column_of_levels(source: Source, query: ResponseQuery, levels: Sequenc
     return matches[0] if matches else None
 
 
-def list_candidates(source: Source, query: ResponseQuery, sides: Sides, most: int = 2) -> list[str]:
-    """Return the settings of two levels, or at ``most`` so many, except those within whose levels is compared."""
+def list_candidates(source: Source, query: ResponseQuery, sides: Sides) -> list[str]:
+    """Return the settings of two levels, except those within whose levels is compared."""
     taken = {*sides.by, *sides.pair, *(sides.adjust or ())}
     rows, names = _list_settings(source, query)
-    n_levels = {name: len(rows.column(name).codes()[1]) for name in names if name not in taken}
-    return [name for name, n in n_levels.items() if 2 <= n <= most]
+    return [name for name in names if name not in taken and len(rows.column(name).codes()[1]) == 2]
 
 
 def _list_settings(source: Source, query: ResponseQuery) -> tuple[Table, list[str]]:

@@ -70,6 +70,11 @@ class QualifiedComparison(ABC):
         return state_of_interval(CANNOT_TELL if is_chance else comparison.verdict)
 
     @property
+    def is_untested(self) -> bool:
+        """Return whether nothing can be tested, as a side has one trial."""
+        return self.claimed_state is VerdictState.NOT_TESTED
+
+    @property
     def claim(self) -> UncheckedClaim:
         """Return the claim that its sides differ; a difference has a direction, unless that depends on the cell."""
         comparison, state = self.comparison, self.claimed_state

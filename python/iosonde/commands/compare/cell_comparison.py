@@ -8,7 +8,7 @@ from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.data.query import ResponseQuery
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
-from iosonde.stats.estimate.within_cells import compare_summaries_within_cells, compare_within_cells
+from iosonde.stats.estimate.within_cells import Cells, compare_summaries_within_cells, compare_within_cells
 from iosonde.stats.regression.adjusted_sides import SideRows, compare_adjusted_sides
 
 from .cells import InCells
@@ -16,7 +16,8 @@ from .sides import Sides
 
 
 def compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Comparison:
-    """Compare the sides of a pair, within its cells if it has any. Raises DataError below two trials."""
+    """Compare the sides of a pair, within its cells if it has any. A side of one trial has no spread: its ratio has no
+    interval. Raises DataError without a trial."""
     pair = matched.pair
     part = pair.part
     if (adjusted := _compare_with_lines(matched, query.level, sides.margin)) is not None:
@@ -24,6 +25,9 @@ def compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compar
     if matched.summaries:
         sides_of = (pair.a.name, pair.b.name)
         return compare_summaries_within_cells(sides_of, matched.summaries, query.level, sides.margin, part.base)
+    if single := _pair_single_trials(matched):
+        untested = compare_within_cells((pair.a.name, pair.b.name), single, query.level, sides.margin, part.base)
+        return replace(untested, n_needed=None, warnings=(), doubts=("few-trials",))
     if matched.cells:
         return compare_within_cells(
             (pair.a.name, pair.b.name),
@@ -51,6 +55,14 @@ def compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compar
         for group, mean in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)
+
+
+def _pair_single_trials(matched: InCells) -> Cells:
+    """Return the trials of both sides as one cell if a side has one trial; else none."""
+    sides = (matched.pair.a, matched.pair.b)
+    if matched.cells or any(side.published is not None or not side.values.size for side in sides):
+        return ()
+    return ((sides[0].values, sides[1].values),) if min(side.values.size for side in sides) == 1 else ()
 
 
 def _compare_with_lines(matched: InCells, level: float, margin: float) -> Comparison | None:

@@ -13,7 +13,12 @@ from iosonde.core.table import format_cell
 from iosonde.core.types import Metric
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.assumptions import AssumptionCheck, find_deciding_check, judge
-from iosonde.stats.estimate.compare_words import Wording, describe_comparison, describe_overridden_verdict
+from iosonde.stats.estimate.compare_words import (
+    Wording,
+    describe_comparison,
+    describe_overridden_verdict,
+    describe_untested_comparison,
+)
 
 from .caveat import Caveat, QualifiedComparison, judge_gate, state_of_interval
 from .overall import Overall
@@ -57,7 +62,7 @@ class ComparedCell(QualifiedComparison):
         every = self.comparison.by_level
         states = (state_of_interval(verdict) for _, verdict in every)
         is_overridden = self.overriding or any(find_deciding_check(state, self.checks) for state in states)
-        return () if is_overridden or self.comparison.depends else every
+        return () if is_overridden or self.is_untested or self.comparison.depends else every
 
     def verdict(self, family: int) -> Verdict:
         """Return the verdict, corrected for a ``family`` of comparisons."""
@@ -74,6 +79,8 @@ class ComparedCell(QualifiedComparison):
     def sentence(self) -> str:
         """Describe the result by the interval that decides."""
         check = self.overriding
+        if self.is_untested:
+            return describe_untested_comparison(self.comparison, self.words)
         if check is not None:
             return describe_overridden_verdict(self.comparison, self.words, check.cause or check.why, check.instead)
         return describe_comparison(self.comparison, self.words)
@@ -82,6 +89,8 @@ class ComparedCell(QualifiedComparison):
     def verdict_word(self) -> str:
         """Return the verdict in a word: ``faster``, ``slower``, ``more``, ``less``, …"""
         check = self.overriding
+        if self.is_untested:
+            return str(VerdictState.NOT_TESTED)
         if check is None:
             return self.words.describe_verdict(self.comparison)
         if check.instead is VerdictState.INCONCLUSIVE:

@@ -12,13 +12,13 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
 from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import list_columns_in
+from iosonde.data.varying import list_columns_in, list_other_settings
 
 from .assumed import list_candidates
 from .caveat import Caveat
 from .cells import describe_exclusive_cells
 from .confounding import list_confounding_caveats
-from .parts import ComparedPart, build_part, list_store_parts, list_table_parts
+from .parts import ComparedPart, add_row_numbers, build_part, list_store_parts, list_table_parts
 from .samples import (
     BASE_IS_A,
     BASE_IS_FIRST,
@@ -32,8 +32,6 @@ from .samples import (
 )
 from .sides import Sides
 from .two import plan_two_sources
-
-_MOST_LEVELS = 20  # of a column that a hint names
 
 
 def plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> ComparisonPlan:
@@ -63,6 +61,7 @@ def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> Co
     """Pair the levels of the group in each part; parts with one level only are excluded."""
     group = sides.group
     if group is None and not sides.published:
+        build_responses(source, query)  # a wrong name is said first
         names = source.varying_factors.names
         raise InputError(
             "missing-option",
@@ -96,13 +95,16 @@ def _plan_columns(source: Source, query: ResponseQuery, sides: Sides) -> Compari
     """Take two columns of a wide table as A and B; with a published side, one column."""
     columns = tuple(sides.levels) or query.response
     if len(columns) + len(sides.published) < 2:
-        names = list_candidates(source, query, sides) or list_candidates(source, query, sides, _MOST_LEVELS)
+        responses = build_responses(source, query)  # a wrong name is said first
+        names = list_candidates(source, query, sides) or responses[0].names
+        titles = [response.title for response in responses]
         raise InputError(
             "missing-option",
             "{spell.group} is missing",
-            "name the column that separates A from B{names}, two columns as A and B, or a second file: "
+            "name the column that separates A from B{names}, two columns as A and B{columns}, or a second file: "
             "compare BASE OTHER",
             names=f" ({', '.join(names)})" if names else "",
+            columns=f" ({', '.join(titles)})" if len(titles) > 1 else "",
         )
     pairs = tuple(_pair_columns(source, replace(query, response=columns), sides))
     return ComparisonPlan(pairs, BASE_IS_FIRST if sides.a is None else BASE_IS_A)
@@ -110,13 +112,18 @@ def _plan_columns(source: Source, query: ResponseQuery, sides: Sides) -> Compari
 
 def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
     by = [source.table.column(name).name for name in sides.by]
-    trials = average_trials(source.table, list_columns_in(source.table, query.response), by)
+    columns = list_columns_in(source.table, query.response)
+    trials = average_trials(source.table, columns, by)
     source = replace(source, table=trials.rows)
     table, names = add_computed_columns(source, source.table, query, sides.by)
     published = [build_published_side(group) for group in sides.published]
     on = sides.by or tuple(source.table.names[:1])
     first, *_ = build_responses(source, replace(query, response=query.response[:1], on=on))
     first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
-    for part in replace(build_part(first, {}), rows=table).split(sides.by):
-        measured = [collect_trials(part.rows, name, table.column(name).name) for name in names]
+    # A row holds one setting: the columns are compared within it, as sides in rows are.
+    settings = () if sides.pair or published else list_other_settings(table, [*columns, *names], by)
+    adjust = tuple(table.column(name).name for name in (settings if sides.adjust is None else sides.adjust))
+    rows = add_row_numbers(table)
+    for part in replace(build_part(first, {}, adjust), rows=rows, settings=settings).split(sides.by):
+        measured = [collect_trials(part.rows, name, table.column(name).name, adjust) for name in names]
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))

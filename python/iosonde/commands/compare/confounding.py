@@ -131,7 +131,28 @@ def order_caveats(sides: SidesInTurn | None, comparison: Comparison, group: str,
     return [Caveat(describe_measured_in_turn(turn), doubtful("order"))]
 
 
-def remove_drift(comparison: Comparison, sides: SidesInTurn | None) -> Comparison:
+def adjust_for_order(comparison: Comparison, sides: SidesInTurn | None) -> Comparison:
+    """Return the comparison of sides in turn without the drift, or with an interval that is as wide as the dependence
+    of neighbouring trials makes it."""
+    stepped = _remove_drift(comparison, sides)
+    if sides is None or stepped is not comparison or (sides.in_turn.drift and sides.in_turn.drift.explains_effect):
+        return stepped
+    return _widen_interval(comparison, sides.in_turn.worth)
+
+
+def _widen_interval(comparison: Comparison, worth: float) -> Comparison:
+    """Return the comparison with the interval of trials that are each ``worth`` a part of an independent one."""
+    ratio = comparison.ratio
+    if worth >= 1 or ratio is None or ratio.value is None or ratio.low is None or ratio.high is None or ratio.low <= 0:
+        return comparison
+    low, high = (ratio.value * (end / ratio.value) ** (worth**-0.5) for end in (ratio.low, ratio.high))
+    wide = replace(ratio, low=low, high=high)
+    method = f"{comparison.method}, widened by the dependence of trials"
+    verdict = judge_ratio(wide, comparison.margin)
+    return replace(comparison, ratio=wide, method=method, verdict=verdict, by_level=(), at=None)
+
+
+def _remove_drift(comparison: Comparison, sides: SidesInTurn | None) -> Comparison:
     """Return the comparison whose ratio is the step between the sides, if a drift inside them biases that of their
     means."""
     drift, ratio = None if sides is None else sides.in_turn.drift, comparison.ratio
@@ -170,7 +191,9 @@ def _build_order_caveats(in_turn: LevelsInTurn, comparison: Comparison, turn: st
         yield Caveat(text, check_explanation(gone, "drift", why))
     elif in_turn.worth < 1:
         why = describe_dependence(in_turn.worth)
-        text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=in_turn.worth)
+        text = Message(
+            "dependent-trials", "{turn}, and {reason}: interleave the sides", turn=turn, reason=why, worth=in_turn.worth
+        )
         yield Caveat(text, doubtful("dependent", why, worth=in_turn.worth))
 
 

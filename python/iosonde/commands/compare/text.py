@@ -11,7 +11,7 @@ from iosonde.core.units import choose_human_scale, format_percent, format_ratio,
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, format_estimate_parts, format_fitting_table, paragraphs, wrapped
-from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 
 from . import text_against as against
 from .against import PairVerdicts
@@ -76,7 +76,9 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         value, interval = format_decisive_estimate(item)
         yield (
             "ratio",
-            f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
+            f"{b} ÷ {a} = {value}"
+            if item.is_untested
+            else f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
             f"{format_percent(comparison.margin)}",
         )
     else:
@@ -202,6 +204,8 @@ def format_verdict(item: ComparedCell) -> str:
     """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``,
     ``depends``."""
     comparison, overriding = item.comparison, item.overriding
+    if item.is_untested:
+        return str(VerdictState.NOT_TESTED)
     if overriding is not None:
         return "~ !" if overriding.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
     if comparison.depends:
@@ -209,20 +213,22 @@ def format_verdict(item: ComparedCell) -> str:
     if comparison.verdict == EQUAL:
         return "="
     if comparison.verdict == CANNOT_TELL:
-        return "~" if comparison.n_more is None else f"~ +{max(comparison.n_more)}"
+        return f"~ {item.words.format_more_trials(comparison)}".rstrip()
     doubt = " ?" if comparison.by_chance else ""
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 
 
 def explain_signs(comparisons: Comparisons) -> str:
     """Explain the signs that occur in the last column."""
-    verdicts = {item.comparison.verdict for item in comparisons.items}
+    verdicts = {item.comparison.verdict for item in comparisons.items if not item.is_untested}
     margin = format_percent(comparisons.items[0].comparison.margin)
     meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
     meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
     if CANNOT_TELL in verdicts:
-        more = any(item.comparison.n_more for item in comparisons.items)
-        meanings.append("~ inconclusive" + (" (+n: additional trials per side needed)" if more else ""))
+        questions = {item.comparison.question for item in comparisons.items if item.comparison.n_more}
+        aims = ["+n: to find a difference of this size"] if DIFFERENT in questions else []
+        aims += ["=+n: to know that they are equal"] if EQUAL in questions else []
+        meanings.append("~ inconclusive" + (f" (more trials per side, {', '.join(aims)})" if aims else ""))
     if any(item.state is VerdictState.INCONCLUSIVE and item.overriding for item in comparisons.items):
         meanings.append("~ ! inconclusive (below)")
     if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
@@ -231,6 +237,8 @@ def explain_signs(comparisons: Comparisons) -> str:
         meanings.append("depends: on the cell (below)")
     if any(item.comparison.by_chance for item in comparisons.items):
         meanings.append("? not significant after Holm's correction")
+    if any(item.is_untested for item in comparisons.items):
+        meanings.append("not tested: one trial has no spread; repeat both sides, 6 times or more")
     if any(item.comparison.ratio is None for item in comparisons.items):
         meanings.append("+ or -: B - A, as the ratio is undefined")
     return "; ".join([*meanings, "n: trials of A+B"])

@@ -1,8 +1,8 @@
 """Comparisons as a Markdown table, to be pasted into a pull request."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from iosonde.layout.text import escape
+from iosonde.layout.markdown import escape_markdown, format_row
 
 from . import text_against as against
 from .against import PairVerdicts
@@ -19,8 +19,6 @@ from .text import (
     select_distinguishing_columns,
 )
 
-_SPECIAL = "\\`*_[]<>#|~"
-
 
 def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     """Yield the lines of the table and the remarks below; for preregistered pairs, the verdicts."""
@@ -34,12 +32,12 @@ def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     yield ""
     columns = select_distinguishing_columns([item.cell for item in answer.items])
     sides = choose_side_columns(answer)
-    yield _format_row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
+    yield format_row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
     yield "|" + "---|" * (len(columns) + len(sides)) + "---:|---:|---:|---:|---|"
     for item in answer.items:
         comparison = item.comparison
         numbers = [format_means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *format_decisive_estimate(item)]
-        yield _format_row([*format_setting_cells(item, columns, sides), *numbers, format_verdict(item)])
+        yield format_row([*format_setting_cells(item, columns, sides), *numbers, format_verdict(item)])
     yield ""
     yield escape_markdown(explain_signs(answer)) + "."
     common = describe_common_setting(answer) if len(answer.items) > 1 else ""
@@ -62,10 +60,10 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
         yield from [escape_markdown(sentence), ""]
     if pair_verdicts.items:
         headers, rows, sides = against.build_grid(pair_verdicts)
-        yield _format_row(headers)
+        yield format_row(headers)
         yield "|" + "".join("---:|" if side == "r" else "---|" for side in sides)
         for row in rows:
-            yield _format_row(["" if cell is None else str(cell) for cell in row])
+            yield format_row(["" if cell is None else str(cell) for cell in row])
         yield ""
     rule = pair_verdicts.rule
     yield escape_markdown(
@@ -73,12 +71,3 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     )
     for warning in pair_verdicts.warnings:
         yield from ["", escape_markdown(warning)]
-
-
-def _format_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(escape_markdown(cell) for cell in cells)} |"
-
-
-def escape_markdown(text: str) -> str:
-    """Return the text as literal Markdown on one line."""
-    return "".join(f"\\{char}" if char in _SPECIAL else char for char in escape(text))

@@ -20,6 +20,7 @@ from iosonde.stats.density.histogram import LogHistogram, histogram_from_buckets
 
 from . import path as diagnose_path
 from .large import LargeRun
+from .unrecorded import describe_unrecorded_time, measure_unrecorded_share
 
 COLUMNS = OPERATION.names or ()
 IN_MEMORY = 1 << 24  # operations of a run, of 65 bytes: a larger one is read a part at a time
@@ -42,7 +43,9 @@ class StoredTrials:
         self._units = source.units()
         self._last: tuple[str, list[tuple[OperationGroup, TrialOperations]]] = ("", [])
         self._large: dict[str, LargeRun] = {}
-        self.notes: list[str] = []
+        self._rows = source.table
+        self._unrecorded: dict[str, float] = {}  # run → share of its time
+        self._notes: list[str] = []
         if not recorded:
             raise DataError(
                 "no-recorded-operations",
@@ -52,20 +55,25 @@ class StoredTrials:
                 name=source.name,
             )
         if n_incomplete := len(recorded) - len(self._runs):
-            self.notes.append(
+            self._notes.append(
                 Message("incomplete-excluded", "{runs} left out", runs=format_count(n_incomplete, "incomplete run"))
             )
         elif not recorded[0].counts:
-            self.notes.append(Message("only-incomplete", "no run is complete: incomplete ones are used"))
+            self._notes.append(Message("only-incomplete", "no run is complete: incomplete ones are used"))
         if taken := describe_included_incomplete(self._runs):
-            self.notes.append(taken)
+            self._notes.append(taken)
         limits = dict.fromkeys(
             (str(run.factors.get("tool", "")), limit) for run in self._runs for limit in run.cannot_tell
         )
-        self.notes += [
+        self._notes += [
             Message("tool-limit", "{tool}: {limit}" if tool else "{limit}", tool=tool, limit=limit)
             for tool, limit in limits
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said of all trials that were read so far."""
+        return [*self._notes, *describe_unrecorded_time(self._unrecorded, self._rows)]
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """Yield the durations of every group of every run."""
@@ -132,9 +140,11 @@ class StoredTrials:
         path, servers = diagnose_path.read_network_path(run), diagnose_path.read_server_times(self._store, run)
         for phase in self._select_phases(run):
             waits = bool(phase.open_flags & _WAITING)
-            for kind, operations, failed in split_by_kind_and_size(
-                columns, phase, _native.KINDS, units=units, local=local
-            ):
+            parts = list(split_by_kind_and_size(columns, phase, _native.KINDS, units=units, local=local))
+            share = measure_unrecorded_share([operations for _, operations, _ in parts])
+            if share is not None and not self._only:
+                self._unrecorded[run.id] = min(share, self._unrecorded.get(run.id, 1.0))
+            for kind, operations, failed in parts:
                 exact = (
                     None if phase.recorded_all else _build_exact_histogram(phase, _native.KINDS[kind], operations.size)
                 )

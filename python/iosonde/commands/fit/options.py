@@ -51,11 +51,13 @@ def fit(options: FitOptions) -> Result[Fitted]:
     --------
     >>> iosonde.fit("runs.csv", "speed", ["size", "fs"], output="model.json")
     """
+    from iosonde.answers.row_summaries import represent_trials
+
     from .answer import fit as answer
     from .figure import draw_fit
     from .text import lines
 
-    source = options.open_last_experiment()
+    source = represent_trials(options.open_last_experiment(), options.query)
     announce_analysis("fit", len(source.table), len(source.table.columns))
     with get_front_end().share_progress("fit") as progress:
         fitted = answer(source, options.query, options.learning, options.constraints or (), progress)

@@ -240,7 +240,14 @@ def _build_point(
     label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
     mean = estimate_cell_mean(cell, level, pilot, half_tick)
     setting = {name: value for name, value in cell.by.items() if value is not None or name in levels}
-    return SettingPoint(at(places.x), at(places.color), setting, label, mean, tuple(cell.values.tolist()))
+    return SettingPoint(
+        at(places.x),
+        at(places.color),
+        setting,
+        label,
+        mean,
+        () if cell.is_from_moments else tuple(cell.values.tolist()),
+    )
 
 
 # Panels

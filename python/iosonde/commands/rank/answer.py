@@ -200,18 +200,18 @@ def _rank_response(
             *_collect_warnings(response),
             *unsaid,
             *warn_single_trials(response, names, _SHARES),
-            *_describe_logarithms(response, names, level),
+            *_describe_logarithms(response, names, effects or ResponseEffects(()), level),
             *ranking.warnings,
         ),
     )
 
 
-def _describe_logarithms(response: Response, names: Sequence[str], level: float) -> list[str]:
+def _describe_logarithms(response: Response, names: Sequence[str], tested: ResponseEffects, level: float) -> list[str]:
     """Return the shares of the variation of the logarithms, of a response whose settings span decades."""
     cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
-        return advise_logarithms(response, names, level)
+        return advise_logarithms(response, names, tested)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
     template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"

@@ -69,6 +69,8 @@ def rank(options: RankOptions) -> Result[Rankings]:
 
 
 def _rank_data(options: RankOptions) -> Rankings:
+    from iosonde.answers.row_summaries import represent_trials
+
     from .answer import Ranked
     from .answer import rank as answer
 
@@ -81,7 +83,8 @@ def _rank_data(options: RankOptions) -> Rankings:
             "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a table or a tool's output"
         )
     how = Ranked(options.fixed, options.blocks, get_front_end().note, options.is_complete)
-    return answer(options.open_last_experiment(*chain.from_iterable(how.blocks.values())), options.query, how)
+    columns = tuple(chain.from_iterable(how.blocks.values()))
+    return answer(represent_trials(options.open_last_experiment(*columns), options.query, columns), options.query, how)
 
 
 def _rank_line(options: RankOptions) -> Rankings:

@@ -86,6 +86,8 @@ def regress(options: RegressOptions) -> Result[LeastSquares]:
 
 
 def _regress(options: RegressOptions) -> LeastSquares:
+    from iosonde.answers.row_summaries import represent_trials
+
     from .answer import regress as answer
 
     if options.new > 1 and not options.at:
@@ -107,7 +109,7 @@ def _regress(options: RegressOptions) -> LeastSquares:
         raise InputError(
             "missing-data", "neither DATA nor {spell.sums} is given", "name a store, a table or a tool's output"
         )
-    source = options.open_last_experiment()
+    source = represent_trials(options.open_last_experiment(), options.query)
     announce_analysis("least squares", len(source.table), len(source.table.columns))
     return answer(source, options.query, options.at or (), options.new, options.robust, options.without or ())
 

@@ -145,7 +145,8 @@ def warn_unequal_spread(p_values: Iterable[tuple[str, float | None, float | None
         if p is not None and pooled is not None and (pooled < 1 - level) != (p < 1 - level):
             yield Message(
                 "unequal-spread",
-                "{factor}: with the spread of each setting, which decides, p = {p:.2g}; the table has one spread",
+                "{factor}: p = {p:.2g} by the test that decides, of each setting's spread or of logarithms; the table "
+                "has one spread",
                 factor=name,
                 p=p,
             )

@@ -21,6 +21,7 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import format_count
+from iosonde.data.repeats import describe_repeats
 from iosonde.data.roles import guess_roles
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
@@ -152,7 +153,8 @@ def _build_first_screen(
     # Rows that differ in such a column are not repetitions: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
     parts = [
-        f"{format_count(len(table), 'row')} of {path}",
+        f"{format_count(len(table), 'trial' if table.row_statistics else 'row')} of {path}",
+        *describe_repeats(table),
         f"measured: {', '.join(roles.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),

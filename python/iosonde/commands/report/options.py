@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
 from iosonde.commands.opened import build_opener
@@ -17,6 +17,8 @@ from iosonde.data.options import DataOptions, RowOptions
 from .choice import Hardware, build_choice
 
 if TYPE_CHECKING:
+    from iosonde.data.source import Source
+
     from .query import ReportQuery
 
 
@@ -58,6 +60,7 @@ class ReportOptions(DataOptions):
 
     def build_report(self) -> Report:
         """Return the page, which is not written yet. Raises InputError, DataError."""
+        from iosonde.answers.row_summaries import represent_trials
         from iosonde.foreign.guarded import detect_path_kind
 
         from .answer import report
@@ -72,7 +75,12 @@ class ReportOptions(DataOptions):
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
             query = replace(query, again=(), part=data.store)
-        return Report(report(query, build_opener(data, self.roles)), Path(self.output))
+        opener = build_opener(data, self.roles)
+
+        def open_trials(*place: Any) -> Source:
+            return represent_trials(opener(*place), query.cells, query.on)
+
+        return Report(report(query, open_trials), Path(self.output))
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""

@@ -4,7 +4,7 @@ Scripts run only if their hash is in the page's Content-Security-Policy, so that
 are data, drawn by the page's script when they come into view (``library``).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -53,9 +53,10 @@ def render(
     page: Page,
     say: Callable[[str], None] = lambda sentence: None,
     sections: Mapping[str, PageSection] = MappingProxyType({}),
+    links: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary; ``sections`` are those that
-    commands bring, by key."""
+    commands bring, by key. ``links``: names and addresses of pages around it."""
     tops = build_top_tables(page)
     return render_page_with_figures(
         "page.html",
@@ -63,6 +64,7 @@ def render(
         say,
         _list_names(page),
         page=page,
+        links=links,
         verdicts=build_verdict_lines(page),
         most_verdicts=MOST_LINES,
         tops=tops,

@@ -22,6 +22,7 @@ from iosonde.store import Store
 from iosonde.store.arrays import PROFILE_KEY
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import iter_operations
+from iosonde.store.row_columns import add_row_settings
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
 _PIECE = 1 << 20
@@ -169,6 +170,7 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
         write_batches(iter_operations(store, runs), form, file)
         return
     results = store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
+    results = add_row_settings(results, map(StoredRun, store.runs(experiment=chosen.experiment)))
     rows = results.replace_schema_metadata(chosen.describe_roles()) if form == "parquet" else results
     write_batches(iter([rows]), form, file)
 

@@ -1,4 +1,4 @@
-"""Factors that imported runs received from the paths of their files: shown, named and dropped."""
+"""Factors that imported runs received from the paths of their files: shown, named and dropped; levels renamed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
-from iosonde.ingest.stored_paths import StoredPaths, factor_to_json, name_and_drop
+from iosonde.ingest.stored_paths import RenamedLevel, StoredPaths, factor_to_json
+from iosonde.ingest.stored_paths import change_factors as change_stored_factors
 from iosonde.store import Store
 
 
@@ -33,9 +34,27 @@ class StoreFactors(Answer):
 
 
 def change_factors(name: str, names: Sequence[str], dropped: Sequence[str]) -> StoreFactors:
-    """Name and drop factors of a store, and return those that it has then. Raises InputError, DataError."""
-    pairs = [text.partition("=") for text in names]
-    for text, (part, equal, new) in zip(names, pairs, strict=True):
-        if not equal or not part or not new:
-            raise InputError("invalid-pair", "'{text}' is not PART=NAME", "write it like dir1=system", text=text)
-    return StoreFactors(name, name_and_drop(Store.open(name), {part: new for part, _, new in pairs}, dropped))
+    """Name and drop factors of a store, rename their levels, and return those that it has then. Raises InputError,
+    DataError."""
+    parts: dict[str, str] = {}
+    renamed: list[RenamedLevel] = []
+    for text in names:
+        left, equal, new = text.rpartition("=") if _is_level(text) else text.partition("=")
+        if not equal or not left or not new:
+            raise InputError(
+                "invalid-pair",
+                "'{text}' is not PART=NAME or FACTOR:LEVEL=LEVEL",
+                "write it like dir1=system, or system:Beta=beta",
+                text=text,
+            )
+        if _is_level(text):
+            factor, _, old = left.partition(":")
+            renamed.append(RenamedLevel(factor, old, new))
+        else:
+            parts[left] = new
+    return StoreFactors(name, change_stored_factors(Store.open(name), parts, dropped, renamed))
+
+
+def _is_level(text: str) -> bool:
+    """Return whether a pair is about a level: names of parts and factors have no colon."""
+    return ":" in text.partition("=")[0]

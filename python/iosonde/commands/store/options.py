@@ -193,8 +193,9 @@ class FactorsOptions(StoreOptions):
     """Options of ``iosonde store factors``."""
 
     names: Names[NameList] = Names(
-        "[PART=NAME]...",
-        "Make this part of the paths, or this added factor, the factor NAME.",
+        "[PART=NAME|FACTOR:LEVEL=LEVEL]...",
+        "Make this part of the paths, or this added factor, the factor NAME; or rename a level, which merges it with "
+        "one of that name.",
         (),
         is_argument=True,
         is_repeatable=True,
@@ -212,7 +213,8 @@ def change_factors(options: FactorsOptions) -> Result[StoreFactors]:
     """Show, name and drop the factors that imported runs received from the paths of their files.
 
     A part of the paths that differs between files of one setting is a factor by itself, such as dir1. Naming it keeps
-    it, also for later imports; a name that exists receives the levels that it lacks. Runs themselves never change.
+    it, also for later imports; a name that exists receives the levels that it lacks. A level that is renamed stays so
+    for later imports. Runs themselves never change.
 
     Returns
     -------

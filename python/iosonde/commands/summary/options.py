@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
+from iosonde.core.errors import InputError
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
@@ -52,11 +53,20 @@ def summary(options: SummaryOptions) -> Result[Summary]:
     --------
     >>> iosonde.summary("runs.csv", "real_s", by="replicas")
     """
+    from iosonde.answers.row_summaries import represent_trials
+
     from .answer import add_spread
     from .answer import summary as answer
     from .text import lines
 
-    source = options.open_last_experiment(alike=False)
+    source = represent_trials(options.open_last_experiment(alike=False), options.query, options.by or ())
+    if options.quantiles and source.table.row_statistics:
+        raise InputError(
+            "rows-are-means",
+            "the rows of {data} are means, which have no quantiles of trials",
+            "omit {spell.quantiles}",
+            data=source.name,
+        )
     announce_analysis("summary", len(source.table), len(source.table.columns))
     cells = answer(source, options.query, options.by)
     layout = partial(lines, every=options.every, columns=options.columns, unit=options.unit)

@@ -112,12 +112,13 @@ def validate_or_hold_out(options: ValidateCommandOptions) -> Result[Validation] 
 
 
 def _validate(options: ValidateOptions) -> Result[Validation]:
+    from iosonde.answers.row_summaries import represent_trials
     from iosonde.commands.fit.figure import draw_validation
 
     from .answer import validate as answer
     from .text import lines
 
-    source = options.open_last_experiment()
+    source = represent_trials(options.open_last_experiment(), options.query)
     announce_analysis("validate", len(source.table), len(source.table.columns))
     folding = options.inverse, options.split, options.leave_out
     validation = answer(source, options.query, options.learning, *folding, options.curve)

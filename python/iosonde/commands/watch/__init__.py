@@ -1,4 +1,4 @@
-"""``iosonde watch``: what changed over the history of a store, and is it a regression?"""
+"""``iosonde watch``: what changed over a history, and is it a regression?"""
 
 from iosonde.commands.about import About
 

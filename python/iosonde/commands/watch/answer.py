@@ -1,142 +1,40 @@
-"""Changes over the history of a store: when, by how much, with which commit, and whether it is a regression."""
+"""Changes over a history: when, by how much, with which commit, and whether it is a regression."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from iosonde.answers.answer import Answer, build_level_columns
+from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.metrics import describe_change
-from iosonde.core.stored import StoredRun
-from iosonde.core.types import Better
 from iosonde.core.units import format_ratio
-from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
+from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
-from iosonde.stats.changes.facts import FactChange, find_changed_facts
-from iosonde.stats.changes.find import BeforeAfter, Break, Search, compute_least_values, estimate_levels
-from iosonde.stats.changes.pooled import find_changes_together, get_search_alone
+from iosonde.stats.changes.find import Break, Search, compute_least_values
+from iosonde.stats.changes.pooled import Pool, find_changes_together, get_search_alone
 from iosonde.stats.changes.step import find_step, measure_step
+from iosonde.stats.changes.suspected import find_suspected
+from iosonde.store.decisions import ACCEPTED, ChangeDecision
 
+from .change import OPEN, WORSE, SeriesChange, SuspectedChange, describe_series, iterate_changes
+from .deciding import apply_decisions
+from .history import collect_history
 from .pools import build_pools
-from .series import WatchedSeries, collect_series, determine_start, list_doubtful_headlines
+from .series import WatchedSeries, determine_start
 
-WORSE, BETTER = "worse", "better"
+REGRESSION, INCONCLUSIVE, PASSED = "regression", "inconclusive", "passed"
 _DAY = 10  # characters of an ISO date
-
-
-@dataclass(frozen=True)
-class SeriesChange:
-    """A change of one series, most likely between the runs ``last_before`` and ``first_after``, and almost surely
-    between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
-    it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
-    points are not back at the level before. ``places``: in the series, the first point before it, the first one after
-    it, and their end."""
-
-    series: WatchedSeries
-    last_before: StoredRun
-    first_after: StoredRun
-    surely_before: StoredRun
-    surely_after: StoredRun
-    levels: BeforeAfter
-    split: Break
-    new: bool
-    open: bool
-    places: tuple[int, int, int]
-    facts: tuple[FactChange, ...]
-
-    @property
-    def is_rise(self) -> bool:
-        """Return whether the level rose. The ratio is unknown after a level of 0."""
-        return (self.levels.after.value or 0.0) > (self.levels.before.value or 0.0)
-
-    @property
-    def verdict(self) -> str:
-        """``worse`` or ``better``."""
-        return BETTER if self.is_rise == (self.series.metric.better is Better.HIGHER) else WORSE
-
-    @property
-    def claim(self) -> UncheckedClaim:
-        """Return the claim that the level changed."""
-        return UncheckedClaim(
-            "change",
-            f"{self.series.operation} {self.series.metric.name}",
-            (self.series.title,),
-            VerdictState.DIFFERENT,
-            Direction.UP if self.is_rise else Direction.DOWN,
-            "open" if self.open else "",
-            self.levels.ratio,
-            self.split.p,
-        )
-
-    @property
-    def word(self) -> str:
-        """Return the change in a word: ``slower``, ``faster``, ``more``, ``less``."""
-        return describe_change(self.series.metric, self.is_rise)
-
-    @property
-    def cause(self) -> str:
-        """Describe the differences between the runs of the two sides."""
-        was, now = self.surely_before.subject_commit, self.surely_after.subject_commit
-        parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
-        if was and now:
-            same = f"commit {_shorten_commit(now)} on both sides"
-            parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
-        return "; ".join(parts) or Message(
-            "unknown-cause", "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
-        return {
-            **_describe_series(self.series),
-            "last_before": _describe_run(self.last_before),
-            "first_after": _describe_run(self.first_after),
-            "surely_before": _describe_run(self.surely_before),
-            "surely_after": _describe_run(self.surely_after),
-            "before": self.levels.before.to_json(),
-            "after": self.levels.after.to_json(),
-            "ratio": self.levels.ratio.to_json(),
-            "p": self.split.p,
-            "autocorrelation": self.split.correlation,
-            "seen_after": self.split.n_until_detected,
-            "together": self.split.together,
-            "verdict": self.verdict,
-            "word": self.word,
-            "new": self.new,
-            "open": self.open,
-            "facts": [fact.to_json() for fact in self.facts],
-        }
-
-    def flat(self) -> dict[str, Any]:
-        """The form in tables."""
-        by = {name: level for name, level in self.series.by.items() if name not in ("operation", "metric")}
-        of = {"operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit}
-        row = {
-            "settings": self.series.settings,
-            "started_at": self.first_after.started_at,
-            "run": self.first_after.id,
-            "commit_before": self.surely_before.subject_commit,
-            "commit_after": self.surely_after.subject_commit,
-            **self.levels.before.flat("before"),
-            **self.levels.after.flat("after"),
-            **self.levels.ratio.flat("ratio"),
-            "p": self.split.p,
-            "seen_after": self.split.n_until_detected,
-            "verdict": self.verdict,
-            "new": self.new,
-            "open": self.open,
-        }
-        return {**of, **build_level_columns(by, {**of, **row}), **row}
 
 
 @dataclass(frozen=True)
 class Watch(Answer):
     """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
-    changes after this date, run or commit are new; None: those among the newest points."""
+    changes after this date, run or commit are new; None: those among the newest points. ``decisions``: all that were
+    read. ``suspected``: what a few more points would settle. ``strict``: an inconclusive
+    result is a problem, too."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -146,26 +44,41 @@ class Watch(Answer):
     needed: int
     incomplete: int
     warnings: tuple[str, ...]
-    schema: ClassVar[int] = 2  # 2: `together`; `p` may be that of several series
+    decisions: tuple[ChangeDecision, ...] = ()
+    suspected: tuple[SuspectedChange, ...] = ()
+    strict: bool = False
+    schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
 
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
-        """Return the new changes for the worse."""
-        return tuple(change for change in self.changes if change.new and change.verdict == WORSE)
+        """Return the new changes for the worse about which nobody decided."""
+        return tuple(
+            change for change in self.changes if change.new and change.verdict == WORSE and change.decision is None
+        )
 
     @property
     def open_regressions(self) -> tuple[SeriesChange, ...]:
         """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
-        return tuple(change for change in self.changes if self.since is None and change.open and not change.new)
+        older = [change for change in self.changes if change.state == OPEN and not change.new]
+        return tuple(older) if self.since is None else ()
+
+    @property
+    def decided(self) -> tuple[SeriesChange, ...]:
+        """Return the changes that are accepted, or belong to a baseline."""
+        return tuple(change for change in self.changes if change.decision)
+
+    @property
+    def n_unmatched(self) -> int:
+        """Count the accepted changes that are not among these."""
+        concerned = {change.decision for change in self.decided}
+        return sum(item.kind == ACCEPTED and item not in concerned for item in self.decisions)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return one verdict per change, and an inconclusive one per series without any."""
         changed = {id(change.series) for change in self.changes}
         quiet = [
-            UncheckedClaim(
-                "change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE
-            )
+            UncheckedClaim("change", series.name, (series.title,), VerdictState.INCONCLUSIVE)
             for series in self.series
             if id(series) not in changed
         ]
@@ -194,8 +107,16 @@ class Watch(Answer):
 
     @property
     def problem(self) -> bool:
-        """Return whether there is a new regression, or an open one."""
-        return bool(self.regressions or self.open_regressions)
+        """Return whether there is a new regression, or an open one; if ``strict``, also whether it is inconclusive."""
+        return self.result == REGRESSION or (self.strict and self.result == INCONCLUSIVE)
+
+    @property
+    def result(self) -> str:
+        """Return REGRESSION, INCONCLUSIVE if a series is too short or suspected to be worse, or PASSED."""
+        if self.regressions or self.open_regressions:
+            return REGRESSION
+        is_suspected = any(item.change.verdict == WORSE for item in self.suspected)
+        return INCONCLUSIVE if self.untold or is_suspected or not self.series else PASSED
 
     @property
     def period(self) -> str:
@@ -215,14 +136,18 @@ class Watch(Answer):
                 f"longest has {most}: {format_count(self.needed - most, unit)}.{_describe_suspicion(self.untold)}"
             )
         looked, older = f"in {n_judged} series", self.open_regressions
+        worse = sum(item.change.verdict == WORSE for item in self.suspected)
+        suspicion = f" Suspected: {format_count(worse, 'regression')}." if worse else ""
         if self.regressions:
             of = format_count(len(self.regressions), "regression")
             more = f" {_describe_open(older, 'older regression')}." if older else ""
-            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
+            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}{suspicion}"
         if older:
-            return f"{_describe_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
+            of = _describe_open(older, "regression")
+            return f"{of}, {looked}; the largest: {_describe_largest(older)}.{suspicion}"
         others = f"; {format_count(len(self.changes), 'change')} besides" if self.changes else ""
-        return f"No regression {self.period}, {looked}{others}."
+        others += f", {len(self.decided)} of them accepted" if self.decided else ""
+        return f"No regression {self.period}, {looked}{others}.{suspicion.replace(' more', '')}"
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
@@ -230,10 +155,12 @@ class Watch(Answer):
             "store": self.name,
             "sentence": self.sentence,
             "problem": self.problem,
+            "result": self.result,
             "changes": [change.to_json() for change in self.changes],
+            "suspected": [item.to_json() for item in self.suspected],
             "series": [
                 {
-                    **_describe_series(series),
+                    **describe_series(series),
                     "points": int(series.values.size),
                     "trials": series.trials,
                     "point": "experiment" if series.nightly else "trial",
@@ -250,6 +177,7 @@ class Watch(Answer):
                 "looks": self.search.looks,
                 "points_needed": self.needed,
             },
+            "decisions": [decision.to_json() for decision in self.decisions],
             "incomplete_runs_left_out": self.incomplete,
             "warnings": list(self.warnings),
         }
@@ -279,83 +207,54 @@ def build_search(least: float, min_segment: int, newest: int, false_alarms: floa
     return Search(min_segment, least, false_alarms, looks, newest)
 
 
-def watch(source: Source, query: ResponseQuery, search: Search | None = None, since: str | None = None) -> Watch:
-    """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
-    a ``since`` not in the store; DataError if nothing was measured."""
-    source.require_campaign(
-        "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
-    )
-    series, search = collect_series(source, query), search or Search()
-    start, pools = determine_start(source.runs, since), build_pools(series)
+def watch(
+    source: Source,
+    query: ResponseQuery,
+    search: Search | None = None,
+    since: str | None = None,
+    decisions: Sequence[ChangeDecision] = (),
+) -> Watch:
+    """Find the changes of every series of DATA. Raises InputError for a table without order in time, and for a
+    ``since`` not in DATA; DataError if nothing was measured."""
+    history, search = collect_history(source, query), search or Search()
+    series = history.series
+    start, pools = determine_start(history.runs, since), build_pools(series)
     breaks_by_series = find_changes_together([item.values for item in series], pools, search)
-    changes = (
+    changes = [
         change
-        for history, breaks in zip(series, breaks_by_series, strict=True)
-        for change in _iterate_changes(history, breaks, search, start, query.level)
-    )
-    undated = sum(not run.started_at for run in source.runs)
-    note = Message("undated-runs", "{runs} without a date, taken for the newest", runs=format_count(undated, "run"))
+        for item, breaks in zip(series, breaks_by_series, strict=True)
+        for change in iterate_changes(item, breaks, search, start, query.level)
+    ]
     return Watch(
         source.name,
         series,
-        tuple(sorted(changes, key=lambda change: change.first_after.started_at, reverse=True)),
+        apply_decisions(sorted(changes, key=_get_moment, reverse=True), decisions),
         search,
         since,
         compute_least_values(get_search_alone(search, pools), max(1, len(series))),
         sum(not run.counts for run in source.runs),
-        (*([note] if undated else []), *list_doubtful_headlines(source, query)),
+        history.warnings,
+        tuple(decisions),
+        tuple(_iterate_suspected(series, pools, breaks_by_series, search, query.level)),
     )
 
 
-def _iterate_changes(
-    series: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
-) -> Iterator[SeriesChange]:
-    ends, runs = [0, *(each.at for each in breaks), series.values.size], series.runs
-    for begin, each, end in zip(ends, breaks, ends[2:], strict=False):
-        levels = estimate_levels(series.values[begin : each.at], series.values[each.at : end], each.correlation, level)
-        yield SeriesChange(
-            series,
-            runs[each.at - 1],
-            runs[each.at],
-            runs[each.first - 1],
-            runs[each.last],
-            levels,
-            each,
-            runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest,
-            _is_open(series, levels, ends[-2], search),
-            (begin, each.at, end),
-            find_changed_facts(runs[begin : each.first], runs[each.last : end]),
-        )
+def _iterate_suspected(
+    series: Sequence[WatchedSeries],
+    pools: Sequence[Pool],
+    breaks_by_series: Sequence[Sequence[Break]],
+    search: Search,
+    level: float,
+) -> Iterator[SuspectedChange]:
+    suspicions = find_suspected([item.values for item in series], pools, breaks_by_series, search)
+    for item, breaks, suspicion in zip(series, breaks_by_series, suspicions, strict=True):
+        if suspicion is not None:
+            *_, change = iterate_changes(item, (*breaks, suspicion.change), search, "", level)
+            yield SuspectedChange(change, suspicion.remaining)
 
 
-def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
-    """Return whether a change for the worse persists: the newest points, all after the last change, are still worse
-    than the level before it, by the search's margin."""
-    before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
-    newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
-    margin = search.share * abs(before)
-    if series.metric.better is Better.HIGHER:
-        return after < before and newest <= before - margin
-    return after > before and newest >= before + margin
-
-
-def _describe_run(run: StoredRun) -> dict[str, str | None]:
-    return {
-        "run": run.id,
-        "experiment": run.experiment,
-        "started_at": run.started_at,
-        "commit": run.subject_commit or None,
-    }
-
-
-def _describe_series(series: WatchedSeries) -> dict[str, Any]:
-    return {
-        "operation": series.operation,
-        "metric": series.metric.name,
-        "unit": series.metric.unit,
-        "by": dict(series.by),
-        "settings": series.settings or None,
-    }
+def _get_moment(change: SeriesChange) -> tuple[str, int]:
+    return change.first_after.started_at, change.split.at
 
 
 def _compute_change_size(change: SeriesChange) -> float:
@@ -389,9 +288,3 @@ def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
     if ratio is None:
         return f"{worst.series.title} is {worst.word} than 0"
     return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"
-
-
-def _shorten_commit(commit: str) -> str:
-    """Shorten a hash as Git does; keep other text."""
-    hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
-    return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit

@@ -19,42 +19,23 @@ from iosonde.layout.vocabulary import (
     get_interval_ends,
     layer,
     short,
-    truncate_label,
     view,
 )
 
-from .answer import SeriesChange
+from .change import SeriesChange
+from .figure_axis import Place, build_axis
 from .series import WatchedSeries
 
 _WORSE, _BETTER = ("change for the worse", VERMILION), ("change for the better", SERIES[2])
-_CLOCK_24H = {"hours": "%H:%M", "minutes": "%H:%M"}
 _DATE = 16  # characters of an ISO date, to the minute
 
 
-def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Figure:
-    """Draw a series with its ``changes``, in time order.
-    The axis is time, or the point number if some points have no date.
-    """
+def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange], by_commit: bool = False) -> Figure:
+    """Draw a series with its ``changes``, in time order. The axis is that of ``build_axis``."""
     divisor, unit = choose_human_scale(
         float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit
     )
-    dated = all(run.started_at for run in series.runs)
-    places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
-    where = (
-        {
-            "field": "x",
-            "type": "temporal",
-            "scale": {"type": "utc"},
-            "axis": {
-                "title": truncate_label("time, UTC"),
-                "tickCount": 5,
-                "labelOverlap": "greedy",
-                "format": _CLOCK_24H,
-            },
-        }
-        if dated
-        else build_number_channel("point")
-    )
+    (places,), where = build_axis([series.runs], by_commit)
     value = build_number_channel(unit, "y", axis=build_flat_title(unit))
     points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
     levels = [
@@ -84,7 +65,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     return Figure(spec, series.title, caption)
 
 
-def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:
+def _build_point(series: WatchedSeries, place: int, x: Place, divisor: float, unit: str) -> Row:
     run = series.runs[place]
     value_text = format_significant(series.values[place] / divisor, 4)
     tip = [f"{value_text} {unit}", run.started_at[:_DATE], f"experiment {run.experiment}" if series.nightly else run.id]
@@ -116,7 +97,7 @@ def _find_place(series: WatchedSeries, run: str) -> int:
     return next(place for place, series_run in enumerate(series.runs) if series_run.id == run)
 
 
-def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
+def _build_break(change: SeriesChange, x: Place, divisor: float) -> Row:
     kind = _WORSE if change.verdict == "worse" else _BETTER
     p = format_significant(change.split.p, 2)
     return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {p}\n{change.cause}"}

@@ -14,7 +14,7 @@ _SHARED = 0.75  # share of the nights that a member of a pool has in common with
 
 def build_pools(series: Sequence[WatchedSeries]) -> tuple[Pool, ...]:
     """Return the pools of at least two series. A series is in at most one of them."""
-    nights = [_list_nights(item) for item in series]
+    nights = [list(item.nights) for item in series]
     families: list[list[int]] = []
     for number in sorted(range(len(series)), key=lambda number: -len(nights[number])):
         family = next((family for family in families if _is_shared(nights[family[0]], nights[number])), None)
@@ -24,12 +24,6 @@ def build_pools(series: Sequence[WatchedSeries]) -> tuple[Pool, ...]:
             family.append(number)
     pools = (_build_pool(sorted(family), series, nights) for family in families if len(family) > 1)
     return tuple(pool for pool in pools if pool)
-
-
-def _list_nights(series: WatchedSeries) -> list[str]:
-    """Return the night of each point: its experiment, or its run where one experiment is all the history."""
-    experiments = [run.experiment for run in series.runs]
-    return experiments if len(set(experiments)) == len(experiments) else [run.id for run in series.runs]
 
 
 def _is_shared(first: Sequence[str], nights: Sequence[str]) -> bool:

@@ -22,6 +22,8 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 
+from .nights import assign_nights
+
 # Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
 _NOT_WHAT = {
     "name",
@@ -49,7 +51,8 @@ _NO_DATE = "9999"  # sorts after all others
 class WatchedSeries:
     """``values``: one point per look, oldest first, in the unit of ``metric``; ``runs`` are its first trials,
     ``trials`` counts them. ``nightly``: a point is the mean over the trials of an experiment, else a trial.
-    ``settings``: separate it from series with the same factors, '' if there is none."""
+    ``settings``: separate it from series with the same factors, '' if there is none. ``nights``: names for the points,
+    the same in all series that were measured together."""
 
     operation: str
     metric: Metric
@@ -60,6 +63,12 @@ class WatchedSeries:
     trials: int
     nightly: bool
     units: Mapping[str, str]
+    nights: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return operation and metric; a column of a table has no operation."""
+        return f"{self.operation} {self.metric.name}".strip()
 
     @property
     def setting(self) -> str:
@@ -69,12 +78,12 @@ class WatchedSeries:
     @property
     def title(self) -> str:
         """Return operation, metric, and setting."""
-        return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
+        return self.name + (f" ({self.setting})" if self.setting else "")
 
 
-def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]:
-    """Return every series of a store. Raises InputError, DataError as ``responses``."""
-    runs = {run.id: run for run in source.runs}
+def collect_series(source: Source, query: ResponseQuery, runs: Mapping[str, StoredRun]) -> tuple[WatchedSeries, ...]:
+    """Return every series of a store, of its ``runs`` by id. Raises InputError, DataError as ``responses``."""
+    nights = assign_nights(runs)
     kinds = _number_kinds(source.experiments)
     # Facts reported by a file system are not our settings: they may be why a series changed.
     declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
@@ -84,7 +93,7 @@ def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries,
         names = [
             name for name in response.names if name != EXPERIMENT and strip_factor_prefix(name) not in target_names
         ]
-        series += _build_series(response, names, runs, kinds, source.units())
+        series += _build_series(response, names, runs, kinds, nights, source.units())
     return tuple(series)
 
 
@@ -150,6 +159,7 @@ def _build_series(
     names: Sequence[str],
     runs: Mapping[str, StoredRun],
     kinds: Mapping[str, tuple[int, str]],
+    nights: Mapping[str, str],
     units: Mapping[str, str],
 ) -> list[WatchedSeries]:
     ids = [str(run_id) for run_id in response.rows.column("run").values]
@@ -165,7 +175,7 @@ def _build_series(
     for rows, key in zip(cells.values(), bare, strict=True):
         by = dict(zip(names, [_simplify_level(column[rows[0]]) for column in columns], strict=True))
         settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
-        points = _build_points([(runs[ids[row]], float(response.values[row])) for row in rows])
+        points = _build_points([(runs[ids[row]], float(response.values[row])) for row in rows], nights)
         series.append(
             WatchedSeries(
                 response.operation or response.title,
@@ -177,6 +187,7 @@ def _build_series(
                 len(rows),
                 points.nightly,
                 units,
+                points.nights,
             )
         )
     return series
@@ -186,17 +197,21 @@ def _build_series(
 class _Points:
     pairs: list[tuple[StoredRun, float]]
     nightly: bool
+    nights: tuple[str, ...]
 
 
-def _build_points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
-    """Return the points: trials of one experiment share their night, so with several experiments each is one point."""
+def _build_points(trials: Sequence[tuple[StoredRun, float]], night_by_run: Mapping[str, str]) -> _Points:
+    """Return the points: trials share their night, an experiment, so with several nights each is one point."""
     ordered = sorted(trials, key=lambda trial: (trial[0].started_at or _NO_DATE, trial[0].id))
     nights: dict[str, list[tuple[StoredRun, float]]] = {}
     for run, value in ordered:
-        nights.setdefault(run.experiment, []).append((run, value))
-    if len(nights) == 1 or len(nights) == len(ordered):
-        return _Points(ordered, False)
-    return _Points([(some[0][0], float(np.mean([value for _, value in some]))) for some in nights.values()], True)
+        nights.setdefault(night_by_run[run.id], []).append((run, value))
+    if len(nights) == len(ordered):
+        return _Points(ordered, False, tuple(nights))
+    if len(nights) == 1:
+        return _Points(ordered, False, tuple(run.id for run, _ in ordered))
+    means = [(some[0][0], float(np.mean([value for _, value in some]))) for some in nights.values()]
+    return _Points(means, True, tuple(nights))
 
 
 def _number_kinds(experiments: Sequence[Experiment]) -> dict[str, tuple[int, str]]:

@@ -3,25 +3,32 @@
 from collections.abc import Iterator
 
 from iosonde.core.message import spell
+from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval, pluralize
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
+from iosonde.stats.changes.suspected import MOST
+from iosonde.store.decisions import BASELINE, ChangeDecision
 
-from .answer import SeriesChange, Watch
+from .answer import Watch
+from .change import SeriesChange, SuspectedChange
 
 _MOST = 20  # older changes that are shown; --json has all
-_DATE = 16  # 2026-11-21T10:00
+_DAY, _DATE, _SECONDS = 10, 16, 19  # 2026-11-21, with T10:00, and with seconds
+_MOST_PLACES = 8
 
 
 def lines(watch: Watch) -> Iterator[str]:
     """Yield new changes, then open regressions, then older changes.
     Each has its sides, what changed with it, and when it became detectable.
     """
-    new, still = [change for change in watch.changes if change.new], watch.open_regressions
-    old = [change for change in watch.changes if not change.new and change not in still]
+    decided, still = watch.decided, watch.open_regressions
+    new = [change for change in watch.changes if change.new and change not in decided]
+    old = [change for change in watch.changes if change not in (*new, *still, *decided)]
     groups = (
         (f"new, {watch.period}", new),
         ("open, not back at the previous level", still),
+        ("accepted", decided),
         ("older", old[:_MOST]),
     )
     for title, several in groups:
@@ -30,6 +37,11 @@ def lines(watch: Watch) -> Iterator[str]:
             for change in several:
                 yield from _format_block(change)
             yield ""
+    if watch.suspected:
+        yield "suspected, by this look alone:"
+        for suspected in watch.suspected:
+            yield from _format_suspected(suspected)
+        yield ""
     if len(old) > _MOST:
         yield f"{len(old) - _MOST} older changes more ({spell.json})"
     yield from wrapped(escape(watch.sentence))
@@ -39,13 +51,37 @@ def lines(watch: Watch) -> Iterator[str]:
         yield from wrapped(
             f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
         )
+    if watch.n_unmatched:
+        yield from wrapped(f"{format_count(watch.n_unmatched, 'accepted change')} not among the changes found here")
     if watch.incomplete:
         yield f"{format_count(watch.incomplete, 'incomplete run')} excluded ({spell.incomplete} includes them)"
     yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 
+def change_lines(change: SeriesChange) -> Iterator[str]:
+    """Yield one change: all points before it against all after, up to the neighbouring changes, and its places, the
+    most likely first."""
+    yield from _format_block(change)
+    begin, at, end = change.places
+    runs = change.series.runs
+    for name, first, last in (("before", begin, at - 1), ("after", at, end - 1)):
+        dates = f"{_describe_point(runs[first])} to {_describe_point(runs[last])}"
+        yield from wrapped(escape(f"{name}: {format_count(last - first + 1, 'point')}, {dates}"), "      ", "    ")
+    yield ""
+    yield "first point after it, by likelihood:"
+    places = change.likely_places
+    for place in places[:_MOST_PLACES]:
+        cause = place.cause or "nothing recorded changed there"
+        text = f"{100 * place.share:.0f} %  {_describe_point(place.run)}: {cause}"
+        yield from wrapped(escape(text), "      ", "  ")
+    if len(places) > _MOST_PLACES:
+        yield f"  {len(places) - _MOST_PLACES} places less likely ({spell.json})"
+
+
 def _format_block(change: SeriesChange) -> Iterator[str]:
-    yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
+    yield from wrapped(escape(f"{change.series.title}: {change.verdict} [{change.id}]"), "  ", "  ")
+    if change.decision:
+        yield from wrapped(escape(_describe_decision(change.decision)), "      ", "    ")
     levels = change.levels
     divisor, side_texts = choose_human_scale(
         max(abs(levels.before.value or 0.0), abs(levels.after.value or 0.0)), change.series.metric.unit
@@ -64,11 +100,39 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(text, "      ", "    ")
 
 
+def _format_suspected(suspected: SuspectedChange) -> Iterator[str]:
+    change = suspected.change
+    yield from wrapped(
+        escape(
+            f"{change.series.title}: × {format_ratio_interval(change.levels.ratio)}, {change.word}, "
+            f"since {_describe_point(change.first_after)}, n {change.levels.before.n}+{change.levels.after.n}"
+        ),
+        "  ",
+        "  ",
+    )
+    unit = "more night" if change.series.nightly else "more point"
+    number = f"over {MOST} {unit}s" if suspected.remaining is None else format_count(suspected.remaining, unit)
+    yield from wrapped(f"{number} at that level would settle it", "      ", "    ")
+
+
+def _describe_decision(decision: ChangeDecision) -> str:
+    what = f"baseline from {decision.start[:_DATE]}, set" if decision.kind == BASELINE else "accepted"
+    return f"{what} by {decision.by} on {decision.at[:_DAY]}: {decision.because}"
+
+
 def _describe_time(change: SeriesChange) -> str:
     """Return the most likely first point after the change, and the interval of its time."""
-    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.id})"
-    before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
-    return f"{first_point}; after {before}, and not after {after}"
+    first, sides = change.first_after, (change.surely_before, change.surely_after)
+    day = _describe_point(first)
+    name = "" if first.id in (day, first.started_at) else f" ({first.id})"
+    before, after = map(_describe_point, sides)
+    if before == after:  # within one minute
+        before, after = (_describe_point(side, _SECONDS) for side in sides)
+    return f"{day}{name}; after {before}, and not after {after}"
+
+
+def _describe_point(run: StoredRun, length: int = _DATE) -> str:
+    return run.started_at[:length] or run.id
 
 
 def _describe_search(watch: Watch) -> str:

@@ -1,6 +1,6 @@
 """Groups of operations for a diagnosis, and the sources of their trials."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -83,10 +83,11 @@ class TrialLook:
 
 
 class OperationTrials(Protocol):
-    """Source of trials. ``notes`` are about all of them. The first pass reads all durations, the second one uses the
-    classes built from these."""
+    """Source of trials. The first pass reads all durations, the second one uses the classes built from these."""
 
-    notes: list[str]
+    @property
+    def notes(self) -> Sequence[str]:
+        """What is said of all trials that were read so far."""
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """The durations of every group of every trial."""

@@ -6,11 +6,15 @@ are absent, and allows for the digits that tools round away.
 """
 
 from ..parsed import Parsed
+from .buffered_writes import find_buffered_writes
 from .caches import find_cached_reads
 from .latencies import find_impossible_latencies
 from .littles_law import find_wrong_in_flight
 from .numbers import group_numbers
 from .order import find_disordered_statistics, note_bin_edge
+from .random_offsets import find_drawn_offsets
+from .short_times import CODE as SHORT_TIME
+from .short_times import find_short_times
 from .totals import find_wrong_totals
 from .unit_factors import find_unit_factors
 
@@ -28,12 +32,18 @@ def note_contradictions(run: Parsed) -> None:
         find_unit_factors,
         find_wrong_in_flight,
         find_cached_reads,
+        find_buffered_writes,
+        find_short_times,
+        find_drawn_offsets,
     ):
         for contradiction in find(run, groups):
             key = contradiction.code, contradiction.operation, contradiction.metrics, contradiction.line
             if key not in noted:
                 noted.add(key)
-                run.contradict(contradiction)
+                if contradiction.code == SHORT_TIME:
+                    run.contradictions.append(contradiction)  # no number is read in another way
+                else:
+                    run.contradict(contradiction)
     note_bin_edge(run, groups)
 
 

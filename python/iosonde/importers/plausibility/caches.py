@@ -2,7 +2,8 @@
 
 A node that reads what it has just written finds it in its memory, unless the tool opens the files without the cache
 (O_DIRECT), or lets each task read what a task of another node wrote (``-C``). The bandwidths then show it: the reads
-are several times as fast as the writes of the same data.
+are several times as fast as the writes of the same data. On one node ``-C`` changes nothing. Random reads of 4 KiB are
+not faster than sequential ones of the same files.
 """
 
 import math
@@ -21,14 +22,19 @@ from .numbers import Numbers
 
 CODE = "S104"
 _SPEEDS = ("bandwidth_last_done", "bandwidth", "bandwidth_sum_of_ranks")
-# The fastest devices need about 8 µs for a random read.
-_FASTEST_DEVICE_S = 3e-6
+# The fastest devices need about 8 µs for a random read or a write.
+FASTEST_DEVICE_S = 3e-6
 # Storage reads up to about this many times as fast as it writes.
 _FASTER = 4.0
+# As above, if ``-C`` was to keep the reads out of the cache of the only node.
+_FASTER_SHIFTED = 1.5
+# Rates of random and of sequential reads, each rounded, and measured once.
+_FASTER_AT_RANDOM = 1.1
 # IOR's word without ``-C``: each task reads what it wrote.
 _IN_PLACE = "no tasks offsets"
+_SHIFTED = "constant task offset"
 # More than the memory of a large node cannot be in it.
-_LARGEST_MEMORY = 2.0**39
+LARGEST_MEMORY = 2.0**39
 # Operations that read → those that wrote the same data before, of each tool that has both.
 _READS = {
     "ior": {"read": "write"},
@@ -42,6 +48,8 @@ _READS = {
     },
 }
 _RANDOM = ("random_read",)
+# Random reads of 4 KiB → the sequential reads of the same files.
+_RANDOM_READS = {"io500": {"ior_rnd4k_easy_read": "ior_easy_read"}}
 # IOzone's option to unmount the file system between tests.
 _UNMOUNTS = "-U"
 
@@ -60,13 +68,14 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
             continue
         write = writes.get((reads[group.operation], group.place))
         times = _compare_speeds(group, write) if write else 0.0
-        if times < _FASTER and run.tool != "fio" and group.operation not in _RANDOM:
+        faster = _FASTER_SHIFTED if _is_shifted_on_single_node(run) else _FASTER
+        if times < faster and run.tool != "fio" and group.operation not in _RANDOM:
             continue  # nearly all cells of a table
         settings = group.get_settings(run)
         if _bypasses_cache(settings):
             continue
         sentence = (
-            (write and times >= _FASTER and _describe_times(run, group, write, settings))
+            (write and times >= faster and _describe_times(run, group, write, settings))
             or _find_second_reading(group, settings)
             or _find_fast_random_reads(run, group, settings)
         )
@@ -85,6 +94,7 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
             )
             contradictions.setdefault(f"{group.operation} {group.factors}", contradiction)
     yield from contradictions.values()
+    yield from _find_fast_small_reads(run, groups)
 
 
 def _has_direct_flag(run: Parsed) -> bool:
@@ -112,8 +122,18 @@ def _compare_speeds(group: Numbers, write: Numbers) -> float:
 def _describe_times(run: Parsed, group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message about a read that is so many times as fast as its write, if one node's memory may hold it."""
     nodes, size = _count_nodes(run, settings), _get_size(settings) or write.get("bytes") or _count_bytes(write)
-    if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > _LARGEST_MEMORY):
+    if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > LARGEST_MEMORY):
         return None
+    if _is_shifted_on_single_node(run):
+        return Message(
+            "shifted-on-one-node",
+            "{operation} is {times:.3g} times as fast as {write}, and one node read {size} just written there, without "
+            "O_DIRECT: on one node -C changes nothing, as all tasks share its cache",
+            operation=group.operation,
+            times=_compare_speeds(group, write),
+            write=write.operation,
+            size="the data" if size is None else format_size(size),
+        )
     return Message(
         "read-after-write",
         "{operation} is {times:.3g} times as fast as {write}, and {nodes} read {size} just written there, without "
@@ -124,6 +144,30 @@ def _describe_times(run: Parsed, group: Numbers, write: Numbers, settings: Mappi
         write=write.operation,
         size="the data" if size is None else format_size(size / nodes),
     )
+
+
+def _is_shifted_on_single_node(run: Parsed) -> bool:
+    """Return whether each task reads what another one wrote, and all are on one node."""
+    order = run.factors.get("ordering_between_files")
+    return run.factors.get("nodes") == 1 and isinstance(order, str) and order.startswith(_SHIFTED)
+
+
+def _find_fast_small_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
+    """Yield random reads of 4 KiB that are faster than the sequential reads of the same files."""
+    speeds = {(group.operation, group.place): group.get(*_SPEEDS) for group in groups if group.rank is None}
+    for random, sequential in _RANDOM_READS.get(run.tool, {}).items():
+        for group in groups:
+            speed, other = speeds.get((random, group.place)), speeds.get((sequential, group.place))
+            if group.operation == random and speed and other and speed > _FASTER_AT_RANDOM * other:
+                sentence = Message(
+                    "random-above-sequential",
+                    "{operation} is {times:.3g} times as fast as {sequential} of the same files, although it reads 4 "
+                    "KiB at random",
+                    operation=random,
+                    times=speed / other,
+                    sequential=sequential,
+                )
+                yield Contradiction(CODE, random, (), sentence, group.find_line(*_SPEEDS), group.factors)
 
 
 def _count_nodes(run: Parsed, settings: Mapping[str, FactorValue]) -> FactorValue | None:
@@ -140,13 +184,13 @@ def _count_bytes(group: Numbers) -> float | None:
 
 def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
-    n_bytes, size, jobs = group.get("bytes"), _get_job_size(settings), settings.get("ranks", 1)
+    n_bytes, size, jobs = group.get("bytes"), get_job_size(settings), settings.get("ranks", 1)
     if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:
         return None
     times = n_bytes / (size * jobs)
-    if times < 2 or size * jobs > _LARGEST_MEMORY:
+    if times < 2 or size * jobs > LARGEST_MEMORY:
         return None
     return Message(
         "read-again",
@@ -156,7 +200,7 @@ def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) ->
     )
 
 
-def _get_job_size(settings: Mapping[str, FactorValue]) -> FactorValue | None:
+def get_job_size(settings: Mapping[str, FactorValue]) -> FactorValue | None:
     """Return the bytes of the files of one of fio's jobs, None if its options do not say it."""
     file_size, files = settings.get("file_size"), settings.get("files", 1)
     of_files = file_size * files if isinstance(file_size, int) and isinstance(files, int) else None
@@ -167,7 +211,7 @@ def _find_fast_random_reads(run: Parsed, group: Numbers, settings: Mapping[str, 
     """Return a message if fio's or IOzone's random reads took less time than any device needs; sequential ones are read
     ahead."""
     latency = _get_random_latency(run, group, settings)
-    if not latency or latency >= _FASTEST_DEVICE_S:
+    if not latency or latency >= FASTEST_DEVICE_S:
         return None
     return Message(
         "faster-than-devices",

@@ -28,6 +28,8 @@ _LOWEST_SHARE, _SHORTEST_S, _FEWEST_ROUNDS = 1 / 50, 1.0, 10
 _UNIT_FACTORS, _FULL_SHARES = (1000.0, 1024.0), (0.2, 1.1)
 # A system call for data, and two readings of the clock, take longer.
 _SHORTEST_CALL_S = 50e-9
+# Tools that make one for each operation, and print its mean latency beside rates of other jobs.
+_CALLING_TOOLS = ("kbench",)
 # Words of a command with several clients.
 _CLIENTS = ("--hosts", "--warp-client")
 _WORDS = {"ranks": "jobs", "io_depth": "depth"}
@@ -102,7 +104,9 @@ class _Flight:
 
 def find_wrong_in_flight(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the operations with more in flight than their settings allow, and those with too few in a closed loop; of
-    ranks, only the first."""
+    ranks, only the first. Yield also latencies that are below that of a system call."""
+    if run.tool in _CALLING_TOOLS:
+        yield from _find_short_calls(groups)
     if any(getattr(note.sentence, "code", "") == _MERGED for note in run.warnings):
         return
     of_ranks: set[str] = set()
@@ -221,6 +225,27 @@ def _find_short_latency(run: Parsed, flight: _Flight, in_flight: float) -> Contr
     if _is_rate_confirmed(flight.group):
         return _build("short-latency", flight, f"the unit of the latency is most probably wrong, {why}", False)
     return _build("short-latency", flight, f"the unit of one of them is most probably wrong, {why}", True)
+
+
+def _find_short_calls(groups: Sequence[Numbers]) -> Iterator[Contradiction]:
+    for group in groups:
+        latency = group.get("latency_mean")
+        if latency and latency < _SHORTEST_CALL_S:
+            yield Contradiction(
+                CODE,
+                group.operation,
+                ("latency_mean",),
+                Message(
+                    "short-call",
+                    "{operation} latency mean, {latency}: the unit of the latency is most probably wrong, as no system "
+                    "call takes less than {limit}",
+                    operation=group.operation,
+                    latency=format_rate(latency, "s"),
+                    limit=format_rate(_SHORTEST_CALL_S, "s"),
+                ),
+                group.find_line("latency_mean"),
+                group.factors,
+            )
 
 
 def _is_closed_loop(run: Parsed, settings: Mapping[str, FactorValue]) -> bool:

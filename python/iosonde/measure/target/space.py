@@ -59,7 +59,7 @@ def check_space(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_
         raise TargetError(
             "quota-too-small",
             "{target}: the quota leaves {available_bytes}, a trial needs {needed_bytes}",
-            "choose smaller sizes ({spell.large_size}, {spell.small_files}) or free some of the quota",
+            "write less data (the envelope: {spell.large_size}, {spell.small_files}) or free some of the quota",
             target=target,
             available_bytes=format_size(quota.bytes),
             needed_bytes=format_size(need.bytes),
@@ -68,7 +68,7 @@ def check_space(target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_
         raise TargetError(
             "target-too-small",
             "{target}: {free_bytes} free, a trial needs {needed_bytes}",
-            "choose smaller sizes ({spell.large_size}, {spell.small_files}), fewer ranks, or another target",
+            "write less data (the envelope: {spell.large_size}, {spell.small_files}), or choose another target",
             target=target,
             free_bytes=format_size(free),
             needed_bytes=format_size(need.bytes),

@@ -12,7 +12,7 @@ from .balance import get_evenly_placed_system
 from .bound import Ceiling, compute_ceiling
 
 ABOVE, PERHAPS = "above the bound", "may be above the bound"
-CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
+CURE = "a cache served it, or a unit is wrong: see 'iosonde explain S127'"
 
 
 @dataclass(frozen=True)

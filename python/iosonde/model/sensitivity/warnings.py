@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from iosonde.core.estimate_text import format_explained_share
+from iosonde.core.estimate_text import format_explained_share, format_percent_estimate
 from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
@@ -116,6 +116,7 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
     first = ranking.effects.effect_of(ranking.order[0][0])
     return {
         effect.name: _format_share_of_variation(effect.explained, "the variation" if effect is first else "")
+        + ("" if effect.hidden_share is None else f", of logarithms {format_percent_estimate(effect.hidden_share)}")
         + st.get(effect.name, "")
         for effect in ranking.effects.effects
     }

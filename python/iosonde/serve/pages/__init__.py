@@ -6,7 +6,7 @@ from importlib import resources
 from iosonde.page import carried, library
 from iosonde.serve.shelf import Shelf
 
-from . import compare, history, live, report, runs
+from . import api, compare, experiments, history, live, metrics, report, runs
 from .web_page import Address, WebPage
 
 Page = Callable[[Shelf, Address], WebPage]
@@ -24,7 +24,7 @@ def _read_style() -> str:
 
 
 PAGES: dict[str, Page] = {
-    "/": runs.render_experiments_page,
+    "/": experiments.render_experiments_page,
     "/runs": runs.render_runs_page,
     "/run": runs.run_page,
     "/history": history.render_history_page,
@@ -32,6 +32,8 @@ PAGES: dict[str, Page] = {
     "/compare": compare.render_compare_page,
     "/report": report.render_report_page,
     "/live": live.render_live_page,
+    "/metrics": metrics.render_metrics,
+    **dict.fromkeys(api.DOCUMENTS, api.render_document),
     "/page.css": _serve_file("text/css; charset=utf-8", _read_style),
     "/page.js": _serve_file(_SCRIPT, lambda: carried.read_asset("page.js")),
     "/drawing.js": _serve_file(_SCRIPT, lambda: library.load_vega_script(lambda sentence: None)),

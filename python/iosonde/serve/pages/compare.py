@@ -5,6 +5,7 @@ from dataclasses import replace
 from iosonde.commands.compare import answer as compare_answer
 from iosonde.commands.compare import figure as compare_figure
 from iosonde.commands.compare import text as compare_text
+from iosonde.commands.compare.against import PairVerdicts
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
@@ -27,12 +28,13 @@ def render_compare_page(shelf: Shelf, address: Address) -> WebPage:
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
-def _render_page(shelf: Shelf, address: Address) -> WebPage:
+def compare_selected_runs(shelf: Shelf, address: Address) -> tuple[Comparisons | PairVerdicts, list[str]]:
+    """Return the comparison of the two sides of an address, and notes. Raises InputError, DataError."""
     (a, only_last_a), (b, only_last_b) = (_open_side(shelf, address, side) for side in "ab")
     comparison = compare_answer.compare(
         a, Numbers(tuple(address.parameters("response"))), compare_answer.Sides(other=b)
     )
-    notes = [
+    notes: list[str] = [
         Message(
             "last-experiment",
             "Using the last experiment of {source}, {experiment}: several would share a cell.",
@@ -42,18 +44,30 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         for source, only_last in ((a, only_last_a), (b, only_last_b))
         if only_last
     ]
+    return comparison, notes
+
+
+def _render_page(shelf: Shelf, address: Address) -> WebPage:
+    comparison, notes = compare_selected_runs(shelf, address)
     drawn = compare_figure.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
+    a, b = (_name_side(shelf, address, side) for side in "ab")
     return render_page(
         "compare.html",
         shelf,
         address,
-        f"A: {a.name}, B: {b.name}",
+        f"A: {a}, B: {b}",
         latest=[],
         notes=notes,
         lines=list(compare_text.lines(comparison)),
         drawn=drawn,
         **build_figure_scripts({"ratios": drawn.spec} if drawn else {}),
     )
+
+
+def _name_side(shelf: Shelf, address: Address, side: str) -> str:
+    conditions = address.parameters(f"where_{side}")
+    only = conditions[0].removeprefix("experiment=") if len(conditions) == 1 else ", ".join(conditions)
+    return only or shelf.at(address.parameter(side)).name
 
 
 def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]:
@@ -72,6 +86,6 @@ def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]
             n_runs=total,
             limit=MOST,
         )
-    only = conditions[0].removeprefix("experiment=") if len(conditions) == 1 else ", ".join(conditions)
-    source, note = replace(open_data(part), name=only or shelved.name).separate_last(alike=True)
+    name = _name_side(shelf, address, side)
+    source, note = replace(open_data(part), name=name).separate_last(alike=True)
     return source, bool(note)

@@ -1,20 +1,24 @@
 """The page of ``iosonde report`` for one experiment or run."""
 
+from collections.abc import Iterator
+
 from iosonde.commands.report import answer as report_answer
 from iosonde.commands.report import html as report_html
 from iosonde.commands.report.query import ReportQuery
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
 from iosonde.page import carried
-from iosonde.serve.shelf import Shelf
+from iosonde.serve.shelf import Shelf, Shelved
+from iosonde.store.index_query import IndexView
 
-from .web_page import Address, WebPage
+from .web_page import Address, WebPage, build_link
 
 MOST = 10_000  # runs
 
 
 def render_report_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
+    """Render ``/report``, and ``/run`` without ``form``: ``store`` with ``experiment`` or ``run``. Raises
+    InputError, DataError."""
     body = shelf.once(address.but(), lambda: _render_page(shelf, address))
     return WebPage(body, policy=f"{carried.build_policy()}; frame-ancestors 'none'")
 
@@ -49,4 +53,16 @@ def _render_page(shelf: Shelf, address: Address) -> bytes:
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
     report_page = report_answer.report(ReportQuery(str(shelved.store.path), part=part, again=tuple(again)))
-    return report_html.render_page_html(report_page).encode("utf-8", "replace")
+    links = list(_iterate_links(shelf, shelved, experiment, run))
+    return report_html.render_page_html(report_page, links=links).encode("utf-8", "replace")
+
+
+def _iterate_links(shelf: Shelf, shelved: Shelved, experiment: str, run: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the address of each page around this one."""
+    yield "Dashboard", "/"
+    if run:
+        experiment = IndexView(shelf.index, (shelved.number,)).find_experiment(run)
+        yield "Experiment", build_link("/report", store=shelved.place, experiment=experiment)
+        yield "Run as text", build_link("/run", store=shelved.place, run=run, form="text")
+    yield "Runs", build_link("/runs", store=shelved.place, where=f"experiment={experiment}")
+    yield "History", build_link("/history", store=shelved.place)

@@ -1,4 +1,4 @@
-"""Experiments; runs selected by conditions, page by page; and a single run, as in ``iosonde show STORE RUN``."""
+"""Experiments; runs selected by conditions, page by page; and a single run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,6 +8,7 @@ from iosonde.commands.show import text as show_text
 from iosonde.serve.shelf import Shelf
 from iosonde.store.index_query import IndexedRun
 
+from .report import render_report_page
 from .web_page import Address, WebPage, render_page
 
 ON_A_PAGE = 100
@@ -50,7 +51,10 @@ def _find_common_levels(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 
 
 def run_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
+    """Render ``/run``: ``store``, ``run``; with ``form=text`` as ``iosonde show STORE RUN`` shows it, else its report.
+    Raises InputError, DataError."""
+    if address.parameter("form") != "text":
+        return render_report_page(shelf, address)
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
     detail = show_answer.collect_run_details(show_answer.ChosenRuns(shelved.store.part([run]), run))
     return render_page(
@@ -61,29 +65,4 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
         shelved=shelved,
         run=detail.stored,
         lines=list(show_text.detail_lines(detail)),
-    )
-
-
-EXPERIMENTS_ON_A_PAGE = 50
-
-
-def render_experiments_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/``: ``store``, ``page``."""
-    view = shelf.narrowed(address.parameter("store"))
-    number = address.number("page", 1, 10**6)
-    selected = view.experiments((number - 1) * EXPERIMENTS_ON_A_PAGE, EXPERIMENTS_ON_A_PAGE)
-    experiments, runs, damaged = view.counted()
-    rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
-    return render_page(
-        "experiments.html",
-        shelf,
-        address,
-        "Experiments",
-        rows=rows,
-        experiments=experiments,
-        runs=runs,
-        damaged=damaged,
-        problems=view.problems() if damaged else [],
-        number=number,
-        pages=max(1, -(-experiments // EXPERIMENTS_ON_A_PAGE)),
     )

@@ -7,7 +7,7 @@ from iosonde.core.message import Message
 
 from ..estimate.autocorrelation import Autocorrelation, estimate_autocorrelation
 from ..estimate.coarse import build_coarse_clock_warning
-from ..estimate.order_effect import ALPHA
+from ..estimate.order_effect import DEPENDENCE_ALPHA
 from ..overview.cells import TrialCell
 from ..overview.coarse_cells import compute_cell_half_ticks
 from .check import AssumptionCheck, doubtful, holds, not_applicable
@@ -44,7 +44,7 @@ def _check_neighbours(cells: Sequence[TrialCell]) -> tuple[AssumptionCheck, ...]
 def measure_worth(cells: Sequence[TrialCell]) -> float:
     """Return the independent trials that a trial is worth, by the significant correlation of neighbours; 1 without."""
     related = _estimate_dependence(cells)
-    return related.effective_share if related is not None and related.p < ALPHA else 1.0
+    return related.effective_share if related is not None and related.p < DEPENDENCE_ALPHA else 1.0
 
 
 def _estimate_dependence(cells: Sequence[TrialCell]) -> Autocorrelation | None:

@@ -78,7 +78,7 @@ def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, .
     likelier.
     """
     return search_histories(
-        [SearchedValues(values.size, partial(_find_break, values, search=search)) for values in series], search
+        [SearchedValues(values.size, partial(find_break, values, search=search)) for values in series], search
     )
 
 
@@ -146,7 +146,8 @@ def _find_strongest(history: SearchedValues, begin: int, end: int, search: Searc
     )
 
 
-def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
+def find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
+    """Return the most significant change in a part of a series that is large enough to count, or None."""
     part = values[begin:end]
     split = find_best_split(part, search.least, compute_correlation_bound(values, part.size))
     if split is None or not is_large(part, split.at, search):
@@ -225,7 +226,7 @@ def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
 def compute_newest_p(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find_changes` for one series in the segments that end with it."""
-    return compute_newest_p_of(SearchedValues(values.size, partial(_find_break, values, search=search)), search)
+    return compute_newest_p_of(SearchedValues(values.size, partial(find_break, values, search=search)), search)
 
 
 def compute_newest_p_of(history: SearchedValues, search: Search) -> float:

@@ -99,9 +99,12 @@ def list_check_modules() -> Mapping[str, str]:
     }
 
 
-_SUMMARY_TOO = ("S127", "S130", "S131", "S134", "S135", "S136", "S137", "S138", "S139", "S140", "S141")
+_FROM_OUTPUTS = tuple(f"S{number}" for number in range(134, 146))
+_SUMMARY_TOO = ("S127", "S130", "S131", *_FROM_OUTPUTS)
 # Findings shown by a summary, and findings about data shown by `check`.
 SUMMARY = tuple(code for code in list_check_modules() if code <= "S120" or code in _SUMMARY_TOO)
+# Checks of the order of the trials, or of the shape of their distribution.
+_NEED_TRIALS = frozenset(("S103", "S108", "S109", "S121", "S122", "S124", "S125", "S129"))
 CHECK = tuple(code for code in list_check_modules() if code < "S300")
 
 
@@ -117,7 +120,10 @@ def find_manual_page(code: str) -> str | None:
 
 
 def run_checks(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
-    """Return all findings (or only those of ``codes``), errors first."""
+    """Return all findings (or only those of ``codes``), errors first. Rows that stand for the trials of means have
+    neither the order nor the shape of these."""
+    if subject.table is not None and subject.table.row_statistics:
+        codes = [code for code in codes or list_check_modules() if code not in _NEED_TRIALS]
     return sort_by_severity([finding for check in _load_checks("check", codes) for finding in check(subject)])
 
 

@@ -5,27 +5,29 @@ What it says
 
 How we know
     From any of these, where known: part of the files was still in the page
-    cache of the reading node (mincore) when the read began. Or the caches were
-    dropped but this could not be verified, and the files are smaller than the
-    node's memory. Or the rate is above the limit of the network or the device.
-    Or the target lies in memory itself (tmpfs).
+    cache of the reading node (mincore) when the read began. Or the caches
+    were dropped but this could not be verified, and the files are smaller
+    than the node's memory. Or the rate is above the limit of the network or
+    the device. Or the target lies in memory itself (tmpfs).
 
     Of another tool's output: one node read what it had just written, without
     O_DIRECT, at least 4 times as fast as it wrote (IOR, elbencho, IOzone,
-    IO500 on one node); or fio read its files more than twice without direct=1,
-    or fio or IOzone read at random in less than 3 µs on average.
+    IO500 on one node), or 1.5 times if IOR's -C was to prevent this on one
+    node, where it changes nothing; or IO500 read 4 KiB at random faster than
+    the same files in sequence; or fio read its files more than twice without
+    direct=1, or fio or IOzone read at random in less than 3 µs on average.
 
 When it is wrong
     When the cache is what you want to measure (a warm read): then this
-    confirms it. When something that the tool does not print dropped the caches
-    in between (drop-caches of IO500, a script). Files smaller than memory may
-    still have come from the storage. A cold client cache does not mean a cold
-    server cache.
+    confirms it. When something that the tool does not print dropped the
+    caches in between (drop-caches of IO500, a script). Files smaller than
+    memory may still have come from the storage. A cold client cache does not
+    mean a cold server cache.
 
 What to do
-    Let iosonde drop caches ({spell.cache:cold}), give a hook that drops the servers'
-    caches, or make the files larger than the memory of all nodes that can hold
-    them. Else report the numbers as reads with a warm cache.
+    Let iosonde drop caches ({spell.cache:cold}), give a hook that drops the
+    servers' caches, or make the files larger than the memory of all nodes
+    that can hold them. Else report the numbers as reads with a warm cache.
 """
 
 from collections.abc import Iterator, Mapping

@@ -52,14 +52,14 @@ def check(subject: Subject) -> Iterator[Finding]:
             f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
             f"(correlation {dependence.lag1:.2f}, "
             f"p={dependence.p:.2g}): {dependence.n} trials are worth about "
-            f"{dependence.n * dependence.effective_share:.0f}",
+            f"{dependence.n * dependence.independent_share:.0f}",
             {
                 "operation": operation,
                 "metric": metric,
                 "lag1": dependence.lag1,
                 "p": dependence.p,
                 "n": dependence.n,
-                "effective_n": dependence.n * dependence.effective_share,
+                "effective_n": dependence.n * dependence.independent_share,
             },
             _DRAWN if subject.is_order_drawn else _IN_ORDER,
         )

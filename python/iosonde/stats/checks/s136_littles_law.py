@@ -18,7 +18,8 @@ How we know
     its printed options limits the rate, pauses, synchronises or verifies; if
     the run took 1 s and each place in the queue was used 10 times; and if 1000
     or 1024 times the latency would keep 20 to 110 % in flight. Whatever the
-    settings, fio's engines that make system calls need 50 ns.
+    settings, fio's engines that make system calls need 50 ns, also where
+    kbench runs fio.
 
     The rate is believed if an amount ÷ time agrees with it. fio, elbencho,
     warp, rados bench, sysbench and ioping print the settings for this.

@@ -3,12 +3,10 @@
 The interval of the ratio B ÷ A decides. It is compared with 1 and with a margin of practical equality that is set in
 advance. If values of 0 or below, or logarithms, have no ratio, the interval of the difference B - A decides against 0.
 
-Whether B differs from A at all is one question with one test for all commands: Welch's t test of the means, which makes
-no assumption on equal spread, and keeps its level with few skewed trials of one shape. An interval is the set of the
-ratios that a test does not reject. For a ratio of 1 that test is Welch's; the interval on logarithms of few trials
-answers for all other ratios, since Fieller's, which would invert Welch's test everywhere, misses too often there. So 1
-is inside the interval if and only if Welch's test does not reject it (:func:`agree_with_test`). Pairs are compared by
-their ratios, cells by their differences of logarithms, whose t tests and intervals agree anyway.
+Whether B differs from A at all is one question with one test for all commands (``means_test``), on the scale that shows
+the difference. The interval is made of few trials on logarithms, since Fieller's misses too often there; 1 is inside it
+if and only if the test does not reject it (:func:`agree_with_test`). Pairs are compared by their ratios, cells by their
+differences of logarithms, whose t tests and intervals agree anyway.
 """
 
 import math
@@ -26,8 +24,9 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .coarse import build_coarse_clock_warning, measure_rounding, widen_estimate, widen_ratio
-from .distributions import normal_quantile, t_critical, t_two_sided_p
+from .distributions import normal_quantile, t_critical, t_quantile
 from .logs import exp_estimate
+from .means_test import MeansTest, agree_with_test, run_means_test, run_welch_test
 from .multiple import adjust_by_holm
 from .rank_tests import RankTest, run_paired_test, run_unpaired_test
 from .ratio import (
@@ -49,8 +48,10 @@ NO_SPREAD = Message("no-spread", "neither side varies at all: is the clock too c
 
 MARGIN = 0.02  # of practical equality, if none is chosen
 LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
+POWER = 0.8  # of finding a difference of the observed size with as many trials as are said to be needed
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
+NEEDED_FOR = {DIFFERENT: "difference", EQUAL: "equality"}  # what more trials would show
 WELCH, PAIRS = "Welch's t", "the pairs' ratios"
 COVARIANCE = "analysis of covariance"  # with numbers held
 
@@ -89,7 +90,8 @@ class Comparison:
     ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` of the interval that decides. ``cells``: the
     number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``p_depends``: p of the same
     effect in all cells, where the mean over the cells does not describe it; None where it does. ``by_level``: the
-    verdict at other levels; ``at``: the ratio at another level."""
+    verdict at other levels; ``at``: the ratio at another level. ``on_logarithms``: the scale of ``t``.
+    ``trial_variance``: of one trial of A and one of B together, of logarithms if the ratio decides."""
 
     a: Group
     b: Group
@@ -110,7 +112,7 @@ class Comparison:
     difference_margin: float  # in the unit of the values; used if the difference decides
     verdict: str
     paired: bool
-    n_needed: int | None  # sufficient trials per side; None unless the verdict is inconclusive
+    n_needed: int | None  # trials per side that settle ``question``; None unless the verdict is inconclusive
     warnings: tuple[str, ...]
     p_holm: float | None = None
     by_chance: bool = False
@@ -119,6 +121,8 @@ class Comparison:
     p_depends: float | None = None
     by_level: tuple[tuple[float, str], ...] = ()
     doubts: tuple[str, ...] = ()  # codes of violated assumptions
+    on_logarithms: bool = False
+    trial_variance: float | None = None
     at: Callable[[float], Estimate | None] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -162,6 +166,37 @@ class Comparison:
         return value is not None and value > (0 if self.ratio is None else 1)
 
     @property
+    def question(self) -> str:
+        """Return what more trials would settle: DIFFERENT if the difference is beyond the margin, else EQUAL."""
+        return DIFFERENT if self._distance > self._width else EQUAL
+
+    @property
+    def _distance(self) -> float:
+        """The observed difference on the scale that decides."""
+        value = self.decided.value
+        if value is None:
+            return 0.0
+        return abs(value) if self.ratio is None else abs(math.log(value)) if value > 0 else math.inf
+
+    @property
+    def _width(self) -> float:
+        """The margin on the scale that decides."""
+        return self.difference_margin if self.ratio is None else math.log1p(self.margin)
+
+    def with_n_needed(self, family: int = 1) -> "Comparison":
+        """Return the comparison with the trials needed per side: to find a difference of the observed size with POWER,
+        corrected (Bonferroni) for a ``family`` of comparisons, if it is beyond the margin; else to rule out that the
+        interval extends beyond the margin."""
+        level = self.decided.level
+        if self.trial_variance is None:
+            return replace(self, n_needed=None)
+        if self.question == DIFFERENT:
+            n = find_least_n(self.trial_variance, self._distance, 1 - (1 - level) / family, POWER)
+        else:
+            n = find_least_n(self.trial_variance, self._width / 2, level)
+        return replace(self, n_needed=n)
+
+    @property
     def n_more(self) -> tuple[int, int] | None:
         """Return the additional trials of A and of B that are sufficient; None if unknown, or none are needed."""
         if self.n_needed is None:
@@ -187,6 +222,7 @@ class Comparison:
             "p_holm": self.p_holm,
             "decides": self.decides,
             "method": self.method,
+            "scale": "logarithms" if self.on_logarithms else "values",
             "ratio": None if self.ratio is None else self.ratio.to_json(),
             "ratio_of_geometric_means": None if self.typical is None else self.typical.to_json(),
             "difference": self.difference.to_json(),
@@ -197,6 +233,7 @@ class Comparison:
             "margin": self.margin,
             "verdict": self.verdict,
             "n_needed": self.n_needed,
+            "n_needed_for": None if self.n_needed is None else NEEDED_FOR[self.question],
             "warnings": list(self.warnings),
         }
 
@@ -231,7 +268,7 @@ def compare_groups(
     a, b = (a, b) if base is not None else _add_half_ticks(a, b)
     ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base)
     as_pairs = pairs and (ratio is None or method == PAIRS)
-    t, df = _compute_paired_t(a, b) if as_pairs else _compute_welch_t(a.side, b.side)
+    test = _run_test(a, b, as_pairs, ratio is not None)
     mean_a, mean_b = a.interval(level), b.interval(level)
     difference = _estimate_difference(a, b, level, as_pairs)
     wide = compute_difference_margin(a.side.mean, b.side.mean, margin, base)
@@ -244,9 +281,9 @@ def compare_groups(
         mean_b,
         overlap=_contains(mean_a, mean_b.low, mean_b.high),
         mean_inside=_contains(mean_a, b.side.mean) or _contains(mean_b, a.side.mean),
-        t=t,
-        df=df,
-        p=None if t is None else t_two_sided_p(t, df),
+        t=test.t,
+        df=test.df,
+        p=test.p,
         ratio=ratio,
         typical=None if alone else estimate_geometric_ratio(b.side, a.side, level),
         difference=difference,
@@ -263,10 +300,12 @@ def compare_groups(
             lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
         ),
         at=ratio_at,
+        on_logarithms=test.on_logarithms,
+        trial_variance=_compute_trial_variance(a.side, b.side, ratio is not None),
     )
+    is_open = comparison.verdict == CANNOT_TELL and not _get_half_tick(comparison)
     return replace(
-        comparison,
-        n_needed=_compute_n_needed(comparison),
+        comparison.with_n_needed() if is_open else comparison,
         warnings=_list_warnings(comparison),
         doubts=_list_doubt_codes(comparison),
     )
@@ -309,19 +348,8 @@ def _estimate_ratio(
     estimate, method = (
         (_estimate_paired_ratio(a, b, level), PAIRS) if pairs else estimate_ratio_and_method(b.side, a.side, level)
     )
-    estimate = estimate if pairs else agree_with_test(estimate, *_compute_welch_t(a.side, b.side))
+    estimate = estimate if pairs else agree_with_test(estimate, run_means_test(a.side, b.side))
     return widen_ratio(estimate, a.half_tick / a.side.mean, b.half_tick / b.side.mean), method
-
-
-def agree_with_test(ratio: Estimate, t: float | None, df: float) -> Estimate:
-    """Return the interval of a ratio with 1 inside if and only if Welch's test does not reject it."""
-    if ratio.value is None or ratio.low is None or ratio.high is None or t is None:
-        return ratio
-    if t_two_sided_p(t, df) >= 1 - ratio.level:
-        return replace(ratio, low=min(ratio.low, 1.0), high=max(ratio.high, 1.0))
-    if ratio.value < 1:
-        return replace(ratio, high=min(ratio.high, math.nextafter(1, 0)))
-    return replace(ratio, low=max(ratio.low, math.nextafter(1, 2)))
 
 
 def _add_half_ticks(a: Group, b: Group) -> tuple[Group, Group]:
@@ -375,40 +403,27 @@ def _judge_interval(estimate: Estimate, nothing: float, equal: tuple[float, floa
     return NEGLIGIBLE if inside else DIFFERENT
 
 
-def _compute_n_needed(comparison: Comparison) -> int | None:
-    if comparison.verdict != CANNOT_TELL or _get_half_tick(comparison):
+def _compute_trial_variance(a: Moments, b: Moments, of_logs: bool) -> float | None:
+    """Return the variance of a trial of A and one of B together; of logarithms (None without any) with the larger of
+    the sd of the logs and sd ÷ mean."""
+    if not of_logs:
+        return a.sd**2 + b.sd**2
+    if a.log_sd is None or b.log_sd is None:
         return None
-    a, b, level = comparison.a.side, comparison.b.side, comparison.decided.level
-    return (
-        find_least_n(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
-        if comparison.ratio is None
-        else compute_trials_needed(a, b, level, comparison.margin)
-    )
+    return max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2
 
 
-def compute_trials_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
-    """Return the trials per side that rule out an inconclusive result, from the spread and the margin alone.
-
-    An interval of log(B/A) with half-width h holds 0 and extends beyond the margin m only if h > m/2. So n is the least
-    with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and sd ÷ mean.
-    """
-    return (
-        None
-        if a.log_sd is None or b.log_sd is None
-        else find_least_n(
-            max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2, math.log1p(margin) / 2, level
-        )
-    )
-
-
-def find_least_n(variance: float, half: float, level: float) -> int | None:
-    """Return the least n per side with t(level; 2n-2)·√(variance/n) ≤ half; None if there is none."""
-    if half <= 0:
+def find_least_n(variance: float, distance: float, level: float, power: float = 0.5) -> int | None:
+    """Return the least n per side with (t(level; 2n-2) + t(power; 2n-2))·√(variance/n) ≤ ``distance``; None if there is
+    none. A power of a half asks for an interval of that half-width alone: one of log(B/A) that holds 0 extends beyond
+    a margin m only if its half-width is above m/2."""
+    if distance <= 0:
         return None
-    n = max(2.0, normal_quantile(0.5 + level / 2) ** 2 * variance / half**2)
-    for _ in range(20):
-        n = max(2.0, t_critical(level, 2 * math.ceil(n) - 2) ** 2 * variance / half**2)
-    return math.ceil(n)
+    squared_ratio = variance / distance**2
+    n = max(2, math.ceil((normal_quantile(0.5 + level / 2) + normal_quantile(power)) ** 2 * squared_ratio))
+    while (t_critical(level, 2 * n - 2) + t_quantile(power, 2 * n - 2)) ** 2 * squared_ratio > n:
+        n += 1  # a few times: Student's t is little wider than the normal distribution
+    return n
 
 
 def apply_holm_correction(comparisons: Sequence[Comparison], others: Sequence[float] = ()) -> list[Comparison]:
@@ -429,22 +444,22 @@ def apply_holm_correction(comparisons: Sequence[Comparison], others: Sequence[fl
                     p=p,
                 ),
             )
+        if comparison.n_needed is not None:
+            comparison = comparison.with_n_needed(family)
         adjusted.append(
             replace(comparison, p_holm=p, by_chance=lost and family > 1, warnings=warnings, p_depends=depends)
         )
     return adjusted
 
 
-def _compute_welch_t(a: Moments, b: Moments) -> tuple[float | None, float]:
-    error = math.sqrt(a.sd**2 / a.n + b.sd**2 / b.n)
-    return None if error == 0 else (a.mean - b.mean) / error, compute_welch_df(a.sd**2, a.n, b.sd**2, b.n)
-
-
-def _compute_paired_t(a: Group, b: Group) -> tuple[float | None, float]:
+def _run_test(a: Group, b: Group, as_pairs: bool, has_ratio: bool) -> MeansTest:
+    """Run the test that decides: of pairs that of their ratios, if they have any."""
+    if not as_pairs:
+        return run_means_test(a.side, b.side) if has_ratio else run_welch_test(a.side, b.side)
     assert a.values is not None and b.values is not None
-    d = a.values - b.values
+    d = np.log(a.values) - np.log(b.values) if has_ratio else a.values - b.values
     error = compute_sd(d) / math.sqrt(d.size)
-    return None if error == 0 else float(np.mean(d)) / error, float(d.size - 1)
+    return MeansTest(None if error == 0 else float(np.mean(d)) / error, float(d.size - 1), on_logarithms=has_ratio)
 
 
 def _estimate_paired_ratio(a: Group, b: Group, level: float) -> Estimate:

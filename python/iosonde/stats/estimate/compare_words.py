@@ -12,9 +12,10 @@ from iosonde.core.units import choose_human_scale, format_percent, format_ratio,
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import format_count, format_number, join_names
 
-from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, Comparison
+from .compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE, POWER, Comparison
 
 NOT_SIGNIFICANT = "not significant"  # after Holm's correction
+MOST_SHOWN = 1000  # trials: more are never measured, and their number is not known so well
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,15 @@ class Wording:
             return comparison.verdict
         way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
         return way + (f" ({NOT_SIGNIFICANT})" if comparison.by_chance else "")
+
+    @staticmethod
+    def format_more_trials(comparison: Comparison) -> str:
+        """Return the additional trials per side: ``+12`` to find a difference of the observed size, ``=+425`` to know
+        that the sides are equal, ``>1000``; '' if unknown."""
+        if comparison.n_more is None:
+            return ""
+        more, sign = max(comparison.n_more), "" if comparison.question == DIFFERENT else "="
+        return f"{sign}>{MOST_SHOWN}" if more > MOST_SHOWN else f"{sign}+{more}"
 
 
 def format_side_name(name: str, factor: str | None, unit: str = "") -> str:
@@ -92,6 +102,20 @@ def describe_comparison(comparison: Comparison, words: Wording | None = None) ->
             f"{comparison.p_holm:.2g} after Holm's correction."
         )
     return f"{b} is {words.way(comparison)} than {a} (the base){but}: {amount}; {trials}."
+
+
+def describe_untested_comparison(comparison: Comparison, words: Wording) -> str:
+    """Return the sentence about sides of which one has one trial: their ratio, and what would settle the question."""
+    a, b = words.called(comparison.a.name), words.called(comparison.b.name)
+    value, relation = comparison.decided.value, f"{b} - {a} (the base)"
+    if comparison.ratio is not None:
+        relation = f"{b} ÷ {a} (the base)"
+    each = "one trial each has" if max(comparison.a.side.n, comparison.b.side.n) == 1 else "a side of one trial has"
+    number = "unknown" if value is None else format_significant(value)
+    return (
+        f"Not tested: {relation} is {number}, but {each} no spread to compare with: repeat both, 6 times or more; "
+        f"{_describe_trials(comparison, words)}."
+    )
 
 
 def describe_overridden_verdict(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
@@ -167,6 +191,11 @@ def _suggest_trials_needed(comparison: Comparison, margin: str) -> str:
         return ""
     if comparison.n_more is None:
         return " More trials are needed."
+    aim = f"know whether it is within {margin}"
+    if comparison.question == DIFFERENT:
+        aim = f"find a difference of this size (power {format_percent(POWER)})"
+    if comparison.n_needed > MOST_SHOWN:
+        return f" More than {MOST_SHOWN} trials per side are needed to {aim}."
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
-    return f" About {comparison.n_needed} trials per side are needed to know whether it is within {margin}: {more}."
+    return f" About {comparison.n_needed} trials per side are needed to {aim}: {more}."

@@ -73,6 +73,26 @@ def correct_distinct(
     return [results[place] for place in range(len(items))]
 
 
+def correct_headlines_apart(
+    items: Sequence[ItemT],
+    repeated: Mapping[int, int],
+    n_headlines: int,
+    correct: Callable[[list[ItemT]], Sequence[ResultT]],
+) -> list[ResultT]:
+    """Correct the first ``n_headlines`` items as one family, and the others with all of them: what is examined besides
+    the headlines does not change these. ``repeated`` as in ``correct_distinct``; an item that repeats a headline is
+    corrected as that one."""
+    results = correct_distinct(items, repeated, correct)
+    first = [place for place in range(len(items)) if repeated.get(place, place) < n_headlines]
+    if not first or len(first) == len(items):
+        return results
+    numbers = {place: number for number, place in enumerate(first)}
+    own = {numbers[place]: numbers[other] for place, other in repeated.items() if place in numbers}
+    for place, result in zip(first, correct_distinct([items[at] for at in first], own, correct), strict=True):
+        results[place] = result
+    return results
+
+
 def find_discovery_p_limit(p_values: Sequence[float], rate: float) -> float:
     """Return the p-value up to which a test is a discovery at a false discovery rate of at most ``rate`` (Benjamini &
     Hochberg, JRSS B 57, 1995, 289-300).

@@ -12,7 +12,10 @@ from .autocorrelation import estimate_autocorrelation
 from .distributions import t_critical
 from .trend import estimate_trend
 
-ALPHA = 0.01  # of a drift, and of an autocorrelation
+ALPHA = 0.01  # of a drift
+DEPENDENCE_ALPHA = 0.02  # of an autocorrelation of trials in turn
+_BIAS = 4.0  # of the correlation of neighbours about a line, 4ρ/n, besides 2/n (Kendall 1954, Biometrika 41, 403-404)
+_LARGEST_LAG1 = 0.95
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def estimate_order_effect(trials: OrderedTrials, level: float, step_cells: Indic
         default=None,
     )
     related = estimate_autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
-    worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
+    worth = related.effective_share if related is not None and related.p < DEPENDENCE_ALPHA else 1.0
     return (
         OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
         if best is None or best[0] >= ALPHA
@@ -82,11 +85,28 @@ def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | 
     df = y.size - int(rank)
     if df < 1 or rank < x.shape[1]:
         return None
-    variance = float(((y - x @ beta) ** 2).sum()) / df
+    residuals = y - x @ beta
+    inflation = _compute_inflation(residuals, trials.is_b)
+    variance = float((residuals**2).sum()) / df * inflation
     place = cells.shape[1]
-    half = t_critical(level, df) * math.sqrt(variance * float(np.linalg.inv(x.T @ x)[place, place]))
+    half = t_critical(level, max(1.0, df / inflation)) * math.sqrt(
+        variance * float(np.linalg.inv(x.T @ x)[place, place])
+    )
     value = float(beta[place])
     return Estimate(value, value - half, value + half, level, int(y.size))
+
+
+def _compute_inflation(residuals: Array, is_b: Flags) -> float:
+    """Return the inflation of the variance of a mean, (1 + ρ) / (1 - ρ), by the correlation of neighbours on a side,
+    with the bias of residuals about a line removed; at least 1, as it is for
+    too few trials to know the correlation."""
+    total, size = float(residuals @ residuals), residuals.size / 2
+    if total == 0 or size < 2 * _BIAS:
+        return 1.0
+    is_same = is_b[1:] == is_b[:-1]
+    lag1 = float((residuals[1:] * residuals[:-1])[is_same].sum()) / total
+    correlation = min(_LARGEST_LAG1, max(0.0, (lag1 * size + 2) / (size - _BIAS)))
+    return (1 + correlation) / (1 - correlation)
 
 
 def is_explained_by_drift(effect: OrderEffect, above: bool) -> bool:

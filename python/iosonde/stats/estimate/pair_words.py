@@ -47,7 +47,7 @@ def describe_pair_verdict(pair_verdict: PairVerdict) -> str:
 
 def describe_inconclusive_limits(pair_verdict: PairVerdict) -> str:
     """Return the sentence on sealed conditions that are inconclusive."""
-    conditions = " or ".join(f"'{each}'" for each in pair_verdict.untold)
+    conditions = " or ".join(f"'{each}'" for each in pair_verdict.untold) or "the ratio"
     return (
         f"{conditions} of {format_metric_name(pair_verdict)} is inconclusive with {_format_pairs(pair_verdict)}"
         f"{_describe_stop_reason(pair_verdict)}"

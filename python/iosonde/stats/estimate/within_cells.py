@@ -29,7 +29,6 @@ from .compare import (
     build_few_trials_warning,
     check_margin,
     compute_difference_margin,
-    find_least_n,
     judge_ratio,
     list_verdicts_by_level,
 )
@@ -243,12 +242,11 @@ def _conclude(
     outcome = verdict_at(level)
     still = effect.df >= 1 and effect.error <= _STILL * (1 if logs else largest)
     t = None if still or effect.df < 1 else -effect.value / effect.error
-    half = math.log1p(margin) / 2 if logs else wide / 2
     unlike = _describe_disagreement(effect, logs)
     coarse = (build_coarse_clock_warning(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
     few = (build_few_trials_warning(a.side.n, b.side.n),) if effect.few else ()
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
-    return Comparison(
+    comparison = Comparison(
         a,
         b,
         _estimate_mean(a, level),
@@ -268,7 +266,7 @@ def _conclude(
         difference_margin=wide,
         verdict=outcome,
         paired=False,
-        n_needed=find_least_n(effect.variance, half, level) if open_to_trials else None,
+        n_needed=None,
         warnings=(*estimate.warnings, *unlike, *coarse, *few),
         cells=n_cells,
         cells_differ=bool(unlike),
@@ -278,7 +276,10 @@ def _conclude(
             code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
         ),
         at=(lambda other: exp_estimate(effect.interval(other, n))) if logs else None,
+        on_logarithms=logs,
+        trial_variance=effect.variance,
     )
+    return comparison.with_n_needed() if open_to_trials else comparison
 
 
 def _measure_rounding(cells: Cells) -> Rounding:

@@ -77,7 +77,7 @@ class TrialCell:
     numbers, for each value, the bring-ups that it shares with others of its response, the outermost first; None if none
     are shared. ``times`` of the values rise with time; None if unknown. ``log_base``: of values that are logarithms.
     ``others`` numbers, for each value, the combination of the known settings that vary inside the cell; None if none
-    does.
+    does. ``is_from_moments``: the values have the mean and the spread of trials that are not known one by one.
     """
 
     by: Mapping[str, Level]
@@ -93,6 +93,7 @@ class TrialCell:
     times: npt.NDArray[Any] | None = None
     log_base: float | None = None
     others: npt.NDArray[np.intp] | None = None
+    is_from_moments: bool = False
 
     def split_by_others(self) -> list["TrialCell"]:
         """Return a cell for each combination of all known settings, whose trials differ in nothing but time."""
@@ -234,6 +235,7 @@ def group_into_cells(table: Table, responses: Sequence[str], by: Sequence[str]) 
                     units=units,
                     bring_ups=None if shared is None else shared[present],
                     times=present if order is None else order[present],
+                    is_from_moments=bool(table.row_statistics),
                 )
             )
     return cells

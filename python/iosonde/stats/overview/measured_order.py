@@ -13,7 +13,7 @@ from iosonde.core.table import Column, Table
 
 Array = npt.NDArray[np.float64]
 
-_CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
+CLOCKS = ("started_at", "start", "started", "timestamp", "epoch")
 _ORDERS = ("order", "block")
 
 
@@ -23,7 +23,7 @@ def find_measured_order(rows: Table, used: Collection[str]) -> Array | None:
     columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
     dates = (times for column in columns if not column.numeric and (times := _parse_times(column)) is not None)
     numeric = [column for column in columns if column.numeric]
-    clocks = [column for column in numeric if _is_called(column, _CLOCKS)]
+    clocks = [column for column in numeric if _is_called(column, CLOCKS)]
     orders = [column for column in numeric if _is_called(column, _ORDERS) and _is_counting(column.values)]
     return next(chain(dates, (column.values.astype(float) for column in (*clocks, *orders))), None)
 

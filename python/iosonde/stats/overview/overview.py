@@ -32,6 +32,7 @@ from ..estimate.summarise import (
     estimate_median,
     estimate_variation_coefficient,
 )
+from ..regression.effect_types import describe_too_different
 from . import words
 from .cells import (
     AVERAGED_BRING_UPS,
@@ -134,8 +135,12 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
 def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
     closing = overview.closing or overview.sentence
-    sentence = " ".join(filter(None, (*describe_stories(response_stories, overview.units), closing)))
-    return replace(overview, sentence=sentence, stories=response_stories, closing=closing)
+    stories = describe_too_different(
+        [story.effects for story in response_stories], [row.n for row in overview.rows]
+    ) or describe_stories(response_stories, overview.units)
+    return replace(
+        overview, sentence=" ".join(filter(None, (*stories, closing))), stories=response_stories, closing=closing
+    )
 
 
 def find_hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
@@ -187,7 +192,7 @@ def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, 
     """Compute the statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's.
     ``half_tick``: their possible error."""
     x = cell.independent
-    rate = is_rate(cell.unit) and bool(np.all(x > 0))
+    rate = is_rate(cell.unit) and bool(np.all(x > 0)) and not cell.is_from_moments
     return OverviewRow(
         cell.operation,
         cell.metric,
@@ -195,7 +200,9 @@ def build_overview_row(cell: TrialCell, level: float, pilot: int | None = None, 
         dict(cell.by),
         cell.n,
         estimate_cell_mean(cell, level, pilot, half_tick),
-        _mark_within_run(widen_by_half_tick(estimate_median(x, level), half_tick), cell),
+        Estimate(None, None, None, level, cell.n)
+        if cell.is_from_moments
+        else _mark_within_run(widen_by_half_tick(estimate_median(x, level), half_tick), cell),
         sd=compute_sd(x) if x.size > 1 else None,
         cv=estimate_variation_coefficient(x, level).value if x.size > 1 else None,
         harmonic_mean=_mark_within_run(widen_by_half_tick(estimate_harmonic_mean(x, level), half_tick), cell)

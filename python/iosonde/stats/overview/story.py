@@ -34,6 +34,7 @@ from ..regression.effect_types import (
     ResponseEffects,
     correct_effects,
     describe_blocks,
+    describe_effects_decided_by_family,
     describe_interaction,
     describe_minor_effects,
     describe_unclaimed_effects,
@@ -48,7 +49,7 @@ from .uneven_missing import check_uneven_missing
 SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
 _MOST_FACTORS = 4  # listed by name
-_MIN_SHARE = 0.05  # smallest reported share without a test
+_MIN_SHARE, _NOTHING = 0.05, 5e-4  # smallest reported share without a test, and what is written as 0.0 %
 
 
 @dataclass(frozen=True)
@@ -84,17 +85,23 @@ def build_stories(
     """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
     ``cells``, one each."""
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
-    displayed, others = _group_by_response(cells), _group_by_response(background.headline_cells)
+    displayed, headlines = _group_by_response(cells), _group_by_response(background.headline_cells)
+    every = headlines | displayed
     family = {
         key: ResponseEffects(tuple(some[0].by), untested=background.untested)
         if background.untested
         else estimate_cell_effects(select_complete_cells(some), level, background.together)
-        for key, some in (others | displayed).items()
+        for key, some in every.items()
     }
-    repeated = find_repeated_evidence([(others | displayed)[key] for key in family])
     effects = {
         key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
-        for key, own in zip(family, correct_effects(list(family.values()), repeated), strict=True)
+        for key, own in zip(
+            family,
+            correct_effects(
+                list(family.values()), find_repeated_evidence(list(every.values())), len(headlines or displayed)
+            ),
+            strict=True,
+        )
     }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
@@ -129,6 +136,7 @@ def build_stories(
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
                     list_factors_on_logarithms(effects[key]),
+                    key in (headlines or displayed),
                 )
             )
     return tuple(response_stories)
@@ -310,15 +318,21 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
     wide = list(dict.fromkeys(story.title for story in response_stories if story.spans_decades))[:_MOST]
-    names = [story.kind for story in response_stories if story.spans_decades]
     template = "Means of {responses} span decades: take logs ({spell.response:'log({name})'})."
-    logarithms = [Message("take-logarithms", template, responses=join_names(wide), name=names[0])] if wide else []
+    logarithms = [
+        Message("take-logarithms", template, responses=join_names(wide), name=story.kind)
+        for story in response_stories
+        if story.spans_decades
+    ][:1]
     return (
         *texts,
         *more,
         *reasons[:_MOST],
         *missing[:_MOST],
         *_describe_unsure(open_),
+        *describe_effects_decided_by_family(
+            {(story.title, story.operation, story.kind): story.effects for story in open_ + sure}
+        ),
         *logarithms,
         *describe_hidden_effects(response_stories),
     )
@@ -326,8 +340,11 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
 
 def describe_hidden_effects(response_stories: Sequence[ResponseStory]) -> list[str]:
     """Return a sentence for each response with factors that are significant on logarithms alone."""
-    stories = [story for story in response_stories if story.on_logarithms and not story.spans_decades]
-    return [f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}." for story in stories]
+    return [
+        f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}."
+        for story in response_stories
+        if story.on_logarithms and not story.spans_decades
+    ]
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
@@ -391,7 +408,9 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
     most = not open_ and (bool(others) or len(first) > 1)
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
     leading = f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])}"
-    rest = ", ".join(f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :])
+    rest = ", ".join(
+        f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :] if effect.share >= _NOTHING
+    )
     text = f"{leading} of the variation" + (f", then {rest}" if rest else "")
     return Message(
         "significant",

@@ -152,7 +152,8 @@ class ResponseStory:
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
     ``spans_decades``: the settings differ by decades, and logarithms can be taken. ``steady``: the factors whose level
-    in ``best`` is also the best on average over the others. ``on_logarithms``: the factors that matter there alone."""
+    in ``best`` is also the best on average over the others. ``on_logarithms``: the factors that matter there alone.
+    ``is_headline``: in the family of tests of the others."""
 
     operation: str
     metric: str
@@ -167,6 +168,7 @@ class ResponseStory:
     spans_decades: bool = False
     steady: tuple[str, ...] = ()
     on_logarithms: tuple[str, ...] = ()
+    is_headline: bool = True
 
     @property
     def kind(self) -> str:
@@ -266,8 +268,13 @@ class Overview:
         return {(story.operation, story.metric): story.effects for story in self.stories}
 
     def other_p_values(self, key: tuple[str, str]) -> tuple[float, ...]:
-        """Return the p-values of the effects on all responses but this (operation, metric)."""
-        tests = (test for other, effects in self.effects.items() if other != key for test in effects.tests)
+        """Return the p-values of the effects on all headline responses but this (operation, metric)."""
+        tests = (
+            test
+            for story in self.stories
+            if story.is_headline and (story.operation, story.metric) != key
+            for test in story.effects.tests
+        )
         return tuple(test.p for test in tests if test.p is not None)
 
     def to_json(self) -> dict[str, Any]:

@@ -18,16 +18,15 @@ from ..estimate.compare import (
     COVARIANCE,
     Comparison,
     Group,
-    agree_with_test,
     check_margin,
     compute_difference_margin,
-    find_least_n,
     judge_difference,
     judge_ratio,
     list_verdicts_by_level,
 )
-from ..estimate.distributions import t_critical, t_two_sided_p
+from ..estimate.distributions import t_critical
 from ..estimate.logs import exp_estimate
+from ..estimate.means_test import MeansTest, agree_with_test
 from ..estimate.ratio import Moments
 from .ols import Fit, fit_ols
 
@@ -79,14 +78,13 @@ def compare_adjusted_sides(
         return None
     decisive = logs or plain
     has_ratio = is_positive and (logs is not None or min(plain.mean_a, plain.mean_b) > 0)
-    t, df = _compute_t(decisive), float(decisive.fit.df)
-    p = None if t is None else t_two_sided_p(t, df)
+    test = _build_test(decisive, logs is not None)
     wide = compute_difference_margin(plain.mean_a, plain.mean_b, margin, base)
 
     def ratio_at(other: float) -> Estimate | None:
         if not has_ratio:
             return None
-        return agree_with_test(_estimate_ratio(plain, logs, other), None if t is None else -t, df)
+        return agree_with_test(_estimate_ratio(plain, logs, other), test)
 
     def verdict_at(other: float) -> str:
         ratio = ratio_at(other)
@@ -97,19 +95,18 @@ def compare_adjusted_sides(
         )
 
     ratio, outcome = ratio_at(level), verdict_at(level)
-    half = math.log1p(margin) / 2 if has_ratio else wide / 2
     scale = 1.0 if logs or not has_ratio else (plain.mean_a + plain.mean_b) / 2
     variance = 2 * decisive.fit.sse / decisive.fit.df / scale**2
-    return Comparison(
+    comparison = Comparison(
         _build_group(a, plain.mean_a, plain),
         _build_group(b, plain.mean_b, plain),
         plain.estimate((1, 0), plain.mean_a, level),
         plain.estimate((1, 1), plain.mean_b, level),
         overlap=None,
         mean_inside=None,
-        t=None if t is None else -t,
-        df=df,
-        p=p,
+        t=test.t,
+        df=test.df,
+        p=test.p,
         ratio=ratio,
         typical=None,
         difference=plain.estimate((0, 1), plain.difference, level),
@@ -120,12 +117,15 @@ def compare_adjusted_sides(
         difference_margin=wide,
         verdict=outcome,
         paired=False,
-        n_needed=find_least_n(variance, half, level) if outcome == CANNOT_TELL else None,
+        n_needed=None,
         warnings=(),
         cells=n_cells,
         by_level=list_verdicts_by_level(verdict_at),
         at=ratio_at if has_ratio else None,
+        on_logarithms=test.on_logarithms,
+        trial_variance=variance,
     )
+    return comparison.with_n_needed() if outcome == CANNOT_TELL else comparison
 
 
 def _fit_sides(a: SideRows, b: SideRows, y: Array, level: float) -> _AdjustedMeans | None:
@@ -143,9 +143,11 @@ def _fit_sides(a: SideRows, b: SideRows, y: Array, level: float) -> _AdjustedMea
     return _AdjustedMeans(fit, float(fit.beta[0]), float(fit.beta[_SIDE])) if fit.df >= 1 else None
 
 
-def _compute_t(means: _AdjustedMeans) -> float | None:
+def _build_test(means: _AdjustedMeans, on_logarithms: bool) -> MeansTest:
+    """Return the t test of equal means, of A - B."""
     error = math.sqrt(max(0.0, float(means.fit.covariance[_SIDE, _SIDE])))
-    return means.difference / error if error > 0 else None
+    t = -means.difference / error if error > 0 else None
+    return MeansTest(t, float(means.fit.df), on_logarithms)
 
 
 def _estimate_ratio(plain: _AdjustedMeans, logs: _AdjustedMeans | None, level: float) -> Estimate:

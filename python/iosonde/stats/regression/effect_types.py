@@ -1,7 +1,8 @@
 """Effects of factors, or of blocks of confounded factors, on a response; their family-wise correction.
 
-``correct_effects`` applies Holm's correction to all tests of a family. If no effect of a response is significant
-although its settings clearly differ, the factors interact: the effect of one depends on the others.
+``correct_effects`` applies Holm's correction to all tests of a family: of the headline responses, whatever else is
+shown. If no effect of a response is significant although its settings clearly differ, the factors interact: the effect
+of one depends on the others.
 ``list_effect_claims`` says the state of each factor and block, for all commands. It is that of a comparison of two
 levels: EQUAL if the whole interval of every difference between levels is within the margin, significant or not.
 """
@@ -23,7 +24,7 @@ from ..assumptions import AssumptionCheck, doubtful, fails, holds
 from ..assumptions.dependence import describe_dependence, discount_p
 from ..assumptions.drift import DriftInTurn, check_drift
 from ..estimate.compare import MARGIN
-from ..estimate.multiple import adjust_by_holm, correct_distinct
+from ..estimate.multiple import adjust_by_holm, correct_headlines_apart
 
 MINOR_SHARE = 0.05  # of the variation
 
@@ -38,7 +39,9 @@ class FactorEffect:
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
     other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it.
     ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``on_logarithms``:
-    whether that on logarithms is significant, where the spread grows with the mean."""
+    whether that on logarithms is significant in the same family, where the spread grows with the mean. ``log_share``:
+    the share of the variation of logarithms, if their test decides; ``p`` is its. ``alone``: p corrected over the
+    tests of its own response only."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -53,6 +56,8 @@ class FactorEffect:
     is_withdrawn: bool = False
     constant_within: str = ""
     on_logarithms: bool = False
+    alone: float | None = None
+    log_share: Estimate | None = None
 
     @property
     def name(self) -> str:
@@ -87,8 +92,13 @@ class FactorEffect:
     def passes_test(self) -> bool:
         """Return whether both the corrected test is significant and the share's interval excludes 0. The interval has
         half of alpha below it, and must not contradict the test."""
-        alpha = 1 - self.explained.level
-        return self.adjusted is not None and self.adjusted < alpha and self.explained.low != 0
+        share = self.log_share or self.explained
+        return self.adjusted is not None and self.adjusted < 1 - share.level and share.low != 0
+
+    @property
+    def is_decided_by_family(self) -> bool:
+        """Return whether it is significant among the tests of its own response, and not in its family."""
+        return not self.passes_test and replace(self, adjusted=self.alone).is_significant
 
     @property
     def is_negligible(self) -> bool:
@@ -110,8 +120,16 @@ class FactorEffect:
 
     @property
     def text(self) -> str:
-        """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
-        return format_percent_estimate(self.explained)
+        """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``; that of logarithms, if the
+        values alone are not significant."""
+        if self.hidden_share is None:
+            return format_percent_estimate(self.explained)
+        return f"{format_percent(self.share)} (of logarithms {format_percent_estimate(self.hidden_share)})"
+
+    @property
+    def hidden_share(self) -> Estimate | None:
+        """Return the share of the variation of logarithms where that of the values may be 0."""
+        return self.log_share if self.explained.low == 0 else None
 
 
 @dataclass(frozen=True)
@@ -120,7 +138,8 @@ class ResponseEffects:
     ``shared``: the share of the variation that several explain but none beyond the others.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
-    variation of settings beyond all effects, if it is significant."""
+    variation of settings beyond all effects, if it is significant. ``logarithms``: the effects on the logarithms, if
+    the spread grows with the mean, not corrected."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -129,6 +148,7 @@ class ResponseEffects:
     joint: FactorEffect | None = None
     shared: float = 0.0
     interaction: float = 0.0
+    logarithms: ResponseEffects | None = None
 
     @property
     def minor(self) -> list[FactorEffect]:
@@ -175,26 +195,50 @@ class ResponseEffects:
 
 
 def correct_effects(
-    family: Sequence[ResponseEffects], repeated: Mapping[int, int] = MappingProxyType({})
+    family: Sequence[ResponseEffects],
+    repeated: Mapping[int, int] = MappingProxyType({}),
+    n_headlines: int | None = None,
 ) -> list[ResponseEffects]:
     """Return the effects with family-wise corrected p-values. ``repeated``: the places of responses that are the same
-    evidence as another, whose place is given."""
-    return correct_distinct(family, repeated, _correct_effects)
+    evidence as another, whose place is given. ``n_headlines``: of so many, the first, which others do not change; by
+    default all."""
+    return correct_headlines_apart(
+        family, repeated, len(family) if n_headlines is None else n_headlines, _correct_effects
+    )
 
 
 def _correct_effects(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
+    responses = _adjust_tests(family)
+    for place, response in enumerate(family):
+        if response.logarithms is not None:
+            substituted = [*family[:place], response.logarithms, *family[place + 1 :]]
+            responses[place] = _mark_on_logarithms(responses[place], _adjust_tests(substituted)[place])
+    return [_add_joint_effect(response, len(family)) for response in responses]
+
+
+def _adjust_tests(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     tests = [test.p for response in family for test in response.tests]
     adjusted, count = iter(adjust_by_holm(tests)), sum(p is not None for p in tests)
+    alone = iter([p for response in family for p in adjust_by_holm([test.p for test in response.tests])])
 
     def correct_effect(effect: FactorEffect) -> FactorEffect:
         return replace(
-            effect, adjusted=next(adjusted), family=count, own=tuple(correct_effect(own) for own in effect.own)
+            effect,
+            adjusted=next(adjusted),
+            alone=next(alone),
+            family=count,
+            own=tuple(correct_effect(own) for own in effect.own),
         )
 
-    responses = [
+    return [
         replace(response, effects=tuple(correct_effect(effect) for effect in response.effects)) for response in family
     ]
-    return [_add_joint_effect(response, len(family)) for response in responses]
+
+
+def _mark_on_logarithms(response: ResponseEffects, logarithms: ResponseEffects) -> ResponseEffects:
+    significant = {effect.factors for effect in logarithms.significant}
+    effects = (replace(effect, on_logarithms=effect.factors in significant) for effect in response.effects)
+    return replace(response, effects=tuple(effects))
 
 
 def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffects:
@@ -209,6 +253,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
 
 
 _MOST_FACTORS = 4  # listed by name
+_MOST_DECIDED = 3  # responses listed by name
 HARDLY_MATTERS = "hardly matters"
 
 _EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
@@ -250,6 +295,10 @@ def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
         yield fails("bring-ups", VerdictState.NOT_TESTED, why)
     if effect.passes_test and effect.drift is not None:
         yield from check_drift(effect.name, effect.drift)
+    if effect.is_decided_by_family:
+        yield doubtful("other-tests")
+    if effect.on_logarithms and not effect.passes_test:
+        yield doubtful("logarithms")
     if effect.is_undone:
         yield fails("dependent", VerdictState.INCONCLUSIVE, describe_dependence(effect.worth))
 
@@ -309,6 +358,20 @@ def describe_joint_effect(response: str, joint: FactorEffect) -> str:
     return f"The settings explain {joint.text} of the variation of {response}, but {next(describe_blocks([joint]))}"
 
 
+def describe_too_different(responses: Sequence[ResponseEffects], trials: Sequence[int]) -> list[str]:
+    """Return a sentence if settings are too different to rank their factors: most settings have one trial (``trials``
+    of each), and most of the responses with significant effects have a block of many factors."""
+    significant = [effects for effects in responses if effects.significant]
+    n_blocked = sum(any(len(effect.factors) > _MOST_FACTORS for effect in each.significant) for each in significant)
+    if 2 * n_blocked <= len(significant) or 2 * sum(n < 2 for n in trials) <= len(trials):
+        return []
+    template = (
+        "These settings are too different to rank what matters: most have one trial, and most factors change "
+        "together. Choose settings that are alike with {spell.where}."
+    )
+    return [Message("too-different", template)]
+
+
 def describe_minor_effects(effects: ResponseEffects) -> list[str]:
     """Describe the effects that hardly matter, if others matter, and the share that belongs to no single one."""
     minor = effects.minor if effects.significant else []
@@ -340,6 +403,29 @@ def describe_drifts(effects: ResponseEffects) -> list[str]:
 def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
     """Describe the effects that pass their tests, but are smaller than the margin."""
     return [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
+
+
+def describe_effects_decided_by_family(responses: Mapping[tuple[str, str, str], ResponseEffects]) -> list[str]:
+    """Describe the effects that are significant alone, but not in their family. ``responses``: (title, operation, kind
+    of metric) → its effects; the operation is '' if a query cannot select it alone."""
+    decided = {key: [effect for effect in its.effects if effect.is_decided_by_family] for key, its in responses.items()}
+    decided = {key: effects for key, effects in decided.items() if effects}
+    if not decided:
+        return []
+    texts = [f"{join_names([effect.name for effect in effects])} ({title})" for (title, *_), effects in decided.items()]
+    more = f" and {len(texts) - _MOST_DECIDED} more" if len(texts) > _MOST_DECIDED else ""
+    (_, operation, kind), effects = next(iter(decided.items()))
+    is_selectable = operation and kind.isidentifier()  # no expression
+    hint = "; {spell.metric:'{name}'} tests only this metric" if is_selectable else ""
+    return [
+        Message(
+            "decided-by-family",
+            "Significant alone, not among {family} tests: {effects}" + hint + ".",
+            family=effects[0].family,
+            effects=f"{', '.join(texts[:_MOST_DECIDED])}{more}",
+            name=f"{operation} {kind}",
+        )
+    ]
 
 
 def describe_unclaimed_effects(effects: ResponseEffects) -> list[str]:

@@ -8,6 +8,9 @@ freedom, the residuals of the model. If trials share bring-ups, they use the err
 (the same levels under two names, one nested in the other, or nearly so) are one block with one test of all its members
 at once: the extra sum of squares.
 
+The test is that of ``compare`` (``means_test``): where levels are further than a factor of 2 apart, that on logarithms
+decides if its p is the smaller one.
+
 Scattered numbers (``scattered``) are broken lines. The settings are a sample then, so that the noise includes what the
 lines leave between settings."""
 
@@ -25,11 +28,12 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from ..estimate.distributions import f_upper_p
+from ..estimate.means_test import LEAST_LOG_RATIO, do_logarithms_decide
 from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import FactorEffect, ResponseEffects, correct_effects
+from .effect_types import FactorEffect, ResponseEffects
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -60,19 +64,62 @@ def estimate_effects(
         name: build_broken_line(numbers[name], len(names)) if name in numbers else _encode_dummies(settings[name])
         for name in names
     }
-    data = _Data.from_trials(values, columns, (numbers, find_products(varied)), level, log_base)
+    products = find_products(varied)
+    data = _Data.from_trials(values, columns, (numbers, products), level, log_base)
     if len(values) < 2 or not names:
         return ResponseEffects(names)
     if data.total <= 0:
         same = Estimate(0.0, None, None, level, data.y.size)
         return ResponseEffects(names, tuple(FactorEffect((name,), same, 1.0) for name in names))
-    effects = _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
-    if log_base is not None or effects.untested or not grows_with_mean(values):
+    effects = _estimate(data, shared)
+    if log_base is not None or effects.untested or not _are_levels_far_apart(data, values):
         return effects
-    logarithms = estimate_effects(settings, [np.log(trials) for trials in values], shared, level, math.e)
-    significant = {effect.factors for effect in correct_effects([logarithms])[0].significant if not effect.is_joint}
-    marked = (replace(effect, on_logarithms=effect.factors in significant) for effect in effects.effects)
-    return replace(effects, effects=tuple(marked))
+    log_data = _Data.from_trials([np.log(x) for x in values], columns, (numbers, products), level, math.e)
+    logarithms = _estimate(log_data, shared)
+    if grows_with_mean(values):
+        effects = replace(effects, logarithms=logarithms)
+    return _choose_scales(effects, logarithms, (data, log_data))
+
+
+def _estimate(data: _Data, shared: Indices | None) -> ResponseEffects:
+    return _estimate_by_trials(data) if shared is None else _estimate_by_strata(data, shared)
+
+
+def _are_levels_far_apart(data: _Data, values: Sequence[Array]) -> bool:
+    """Return whether logarithms may decide the test of any factor; False for values of 0 or below."""
+    if any(trials.min() <= 0 for trials in values):
+        return False
+    means = data.center + data.means
+    return math.log(float(means.max() / means.min())) > LEAST_LOG_RATIO
+
+
+def _choose_scales(
+    effects: ResponseEffects, logarithms: ResponseEffects, scales: tuple[_Data, _Data]
+) -> ResponseEffects:
+    """Return the effects, each with the test of the scale that decides; ``scales``: the values and their logarithms."""
+    others = {test.factors: test for test in logarithms.tests}
+
+    def choose_scale(effect: FactorEffect) -> FactorEffect:
+        effect = replace(effect, own=tuple(choose_scale(member) for member in effect.own))
+        other = others.get(effect.factors)
+        if other is None or effect.p is None or other.p is None or other.p >= effect.p:
+            return effect
+        data, basis = scales[0], scales[0].build_own_basis(effect.factors)
+        along, log_along = (basis.T @ (np.sqrt(scale.counts) * scale.means) for scale in scales)
+        means = data.center + _locate_levels(data, effect.factors, basis) @ along
+        log_ratio = math.log(float(means.max() / means.min())) if means.min() > 0 else math.inf
+        decides = do_logarithms_decide(effect.p, other.p, log_ratio, float(along @ log_along) > 0)
+        return replace(effect, p=other.p, log_share=other.explained) if decides else effect
+
+    return replace(effects, effects=tuple(choose_scale(effect) for effect in effects.effects))
+
+
+def _locate_levels(data: _Data, names: Sequence[str], basis: Array) -> Array:
+    """Return the place of each level of these factors (rows) in the basis of their effect, about the mean of all."""
+    columns = np.column_stack([data.columns[name] for name in names])
+    center = data.counts @ columns / data.counts.sum()
+    along = basis.T @ (np.sqrt(data.counts)[:, None] * (columns - center))
+    return np.asarray((np.unique(columns, axis=0) - center) @ np.linalg.pinv(along))
 
 
 @dataclass(frozen=True)
@@ -212,14 +259,12 @@ def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: Ef
     settings, where the mean of a level is that of one setting."""
     if data.is_sample:
         return None
-    columns = np.column_stack([data.columns[name] for name in names])
-    levels, number = np.unique(columns, axis=0, return_inverse=True)
-    if len(levels) > _MOST_LEVELS or not noise.error_df > 0:
+    number = data.number_levels(names)
+    if number.max() >= _MOST_LEVELS or not noise.error_df > 0:
         return None
-    along = basis.T @ (np.sqrt(data.counts)[:, None] * (columns - data.counts @ columns / data.counts.sum()))
-    levels = levels @ np.linalg.pinv(along)
+    levels = _locate_levels(data, names, basis)
     distance = np.sqrt(max(float(np.sum((levels - level) ** 2, axis=1).max()) for level in levels))
-    bound, number = float(distance) * noise.bound_distance(data.sum_squares(basis), data.level), number.reshape(-1)
+    bound = float(distance) * noise.bound_distance(data.sum_squares(basis), data.level)
     if data.log_base is not None:
         return math.expm1(min(700.0, bound * math.log(data.log_base)))
     means = data.center + np.bincount(number, data.counts * data.means) / np.bincount(number, data.counts)
