@@ -31,3 +31,30 @@ def test_several_candidates_are_listed():
         iosonde.compare(table((1, 2)))
     assert_problem(refused.value, "missing-option", names=" (fs, size)")
     assert iosonde.compare(table((1, 2)), by="size").answer.group == "fs"
+
+
+def test_the_setting_that_has_the_named_levels_separates_the_sides():
+    assert iosonde.compare(table((1, 2)), levels=("afs", "nfs")).answer.items[0].sides == ("afs", "nfs")
+    assert iosonde.compare(table((1, 2, 4)), levels=("4", "1")).answer.group == "size"
+
+
+def test_a_level_that_the_setting_lacks_is_refused_with_its_levels():
+    with pytest.raises(InputError) as refused:
+        iosonde.compare(table((1, 2)), levels=("afs", "ufs"))
+    assert_problem(refused.value, "unknown-level", name="fs", level="ufs")
+
+
+def test_levels_of_several_settings_are_ambiguous():
+    rows = [(a, b, 10.0 * a + b + n / 8) for a, b, n in product((1, 2), (1, 2), range(3))]
+    numbers = pa.table(dict(zip(("nodes", "servers", "speed"), map(list, zip(*rows, strict=True)), strict=True)))
+    with pytest.raises(InputError) as refused:
+        iosonde.compare(numbers, levels=("1", "2"))
+    assert_problem(refused.value, "ambiguous-levels", names="nodes, servers")
+
+
+def test_a_hint_names_the_only_setting_of_three_levels():
+    rows = [(fs, float(n)) for fs, n in product(("nfs", "afs", "ufs"), (7.25, 8.5, 9.125))]
+    speeds = pa.table(dict(zip(("fs", "speed"), map(list, zip(*rows, strict=True)), strict=True)))
+    with pytest.raises(InputError) as refused:
+        iosonde.compare(speeds)
+    assert_problem(refused.value, "missing-option", names=" (fs)")

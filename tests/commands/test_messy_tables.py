@@ -381,3 +381,38 @@ def test_german_statistics_below_a_block_are_no_trials(tmp_path):
     rows[3:3] = [";Mittelwert;102", ";StdAbw;1"]
     (tmp_path / "t.csv").write_text("\n".join(["fs;Lauf;MB/s", *rows, ";Mittelwert;202", ";StdAbw;1"]) + "\n")
     assert len(open_data(str(tmp_path / "t.csv")).table) == 6
+
+
+@pytest.mark.parametrize("words", [("median", "std dev", "95% CI", "p95"), ("Mittelwert", "max", "Spannweite")])
+def test_rows_of_any_statistic_beside_a_mean_are_no_levels(tmp_path, words):
+    rows = [f"{fs},{trial},{100.5 + at}" for fs in ("nfs", "ceph") for at, trial in enumerate((1, 2, 3, *words))]
+    (tmp_path / "t.csv").write_text("\n".join(["fs,Messung,MB/s", *rows]) + "\n")
+    assert len(open_data(str(tmp_path / "t.csv")).table) == 6
+    assert roles_of(profile(tmp_path, (tmp_path / "t.csv").read_text()))["Messung"] == "repetition"
+
+
+@pytest.mark.parametrize(
+    ("name", "bad", "good", "n"),
+    [
+        ("status", "FAIL", "ok", 10),
+        ("success", "false", "true", 10),
+        ("status", "degraded", "ok", 12),  # a setting
+        ("volume", "failed", "ok", 12),
+        ("status", "ok", "failed", 12),  # most of them
+    ],
+)
+def test_rows_that_a_status_calls_failed_are_left_out_and_counted(tmp_path, name, bad, good, n):
+    cells = [f"{'0' if row in (3, 7) else value},{bad if row in (3, 7) else good}" for row, value in enumerate(VALUES)]
+    (tmp_path / "t.csv").write_text(lines_of(f"fs,size,MB/s,{name}", cells))
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert len(table) == n
+    assert [warning.values["n"] for warning in table.warnings if warning.code == "failed-rows"] == [2] * (n < 12)
+
+
+def test_levels_in_columns_with_a_unit_in_brackets_are_rows(tmp_path):
+    text = "fs,1 client (MB/s),4 clients (MB/s)\n" + "".join(
+        f"{'ab'[i % 2]},{100 + i}.5,{200 + i}.25\n" for i in range(8)
+    )
+    columns = {column["name"]: column for column in profile(tmp_path, text)["columns"]}
+    assert set(columns) == {"value", "fs", "clients"}
+    assert columns["value"]["unit"] == "MB/s"

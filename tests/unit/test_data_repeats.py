@@ -45,7 +45,7 @@ def open_wide(roles: dict[str, str] | None = None, response: tuple[str, ...] = (
         (("#1", "#2"), "value", "repetition"),
         (("bw_1", "bw_2", "bw_3"), "bw", "repetition"),
         (("write run 1", "write run 2"), "write", "run"),
-        (("Messung 1", "Messung 2", "Messung 3"), "value", "repetition"),
+        (("Messung 1", "Messung 2", "Messung 3"), "value", "messung"),
     ],
 )
 def test_numbered_columns_are_repetitions_of_one_response(names, title, counter):

@@ -252,3 +252,36 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
         advise_settings(build_table(twice), "v", ["set"], ["size"])
+
+
+def compression_table(noise: float = 0.02):
+    """Compression helps text and harms media a little, at three block sizes; at one of them the harm is not
+    significant by itself."""
+    rng = np.random.default_rng(3)
+    rows = []
+    for block, media in ((4, 1.04), (64, 1.005), (1024, 1.04)):
+        for data, off in (("text", 0.8), ("media", media)):
+            for compression, factor in (("lz4", 1.0), ("off", off)):
+                rows += [(compression, block, data, 100 * factor * (1 + noise * e)) for e in rng.normal(size=4)]
+    names = ("compression", "block", "data", "speed")
+    return build_table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def advise_compression(**wish: object):
+    return advise_settings(compression_table(0.003), "speed", ("compression",), ("block", "data"), wish=Wish(**wish))
+
+
+def test_of_few_workloads_the_shortest_rule_that_does_as_well_is_advised():
+    advice = advise_compression()
+    assert sum(case.is_sure for case in advice.cases) < len(advice.cases)
+    assert {(rule.conditions[0].levels, rule.setting) for rule in advice.rules} == {
+        (("text",), ("lz4",)),
+        (("media",), ("off",)),
+    }
+    assert {len(rule.conditions) for rule in advice.rules} == {1}
+
+
+def test_depth_limits_the_rules_of_few_workloads():
+    assert {len(rule.conditions) for rule in advise_compression(depth=1).rules} == {1}
+    assert all(not rule.conditions for rule in advise_compression(depth=0).rules)
+    assert any("full" in str(warning) for warning in advise_compression(full=True).warnings)

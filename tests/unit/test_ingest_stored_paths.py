@@ -544,3 +544,55 @@ def test_dropped_parts_and_names_of_other_factors():
 )
 def test_a_level_of_one_path(part, level):
     assert read_level(part, "site-x/nodes=4/run1.txt", "root") == level
+
+
+# Directories that go with a setting
+
+
+def place_with(name: str, **levels: object) -> list[PlacedRun]:
+    """Two files in each directory, all runs of a directory at one level of the setting."""
+    return [
+        PlacedRun(f"{place}-{number}", "fio", level, f"{place}/run{number}.txt", settings={name: level, "io_depth": 1})
+        for place, level in levels.items()
+        for number in (1, 2)
+    ]
+
+
+def test_a_directory_that_always_changes_with_a_setting_is_a_factor_that_says_so():
+    (factor,), _ = find_path_factors(place_with("engine", shm="sync", ext="psync"))
+    assert (factor.name, factor.alias, set(factor.levels.values())) == ("dir1", "engine", {"shm", "ext"})
+    assert not find_path_factors(place_with("engine", shm="sync", ext="psync"), dropped=["dir1"])[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "levels"),
+    [
+        ("block_size", {"bs4k": 4096, "bs64k": 65536}),
+        ("rw", {"seq": "read", "rand": "randread"}),
+        ("ranks", {"np1": 1, "np8": 8}),
+        ("direct", {"direct": 1, "buffered": 0}),
+        ("engine", {"run1": "sync", "run2": "psync"}),  # numbers of repetitions
+    ],
+)
+def test_a_directory_that_spells_a_setting_is_no_factor(name, levels):
+    assert not names_of(place_with(name, **levels))
+
+
+def test_import_and_store_factors_say_which_setting_a_directory_goes_with(tmp_path):
+    for system, size in (("alpha", 1), ("beta", 4)):
+        for number in (1, 2):
+            write(tmp_path / "in", f"{system}/run{number}.txt")
+            path = tmp_path / "in" / system / f"run{number}.txt"
+            path.write_text(
+                f"$ dd if=/dev/zero of=x bs={size}M count={64 // size}\n{path.read_text()}".replace(
+                    "64+0", f"{64 // size}+0"
+                )
+            )
+    iosonde.import_files([str(tmp_path / "in")], str(tmp_path / "s"), recursive=True)
+    paths = change_factors(Store.open(tmp_path / "s"), {}, ())
+    assert paths.aliases == {"dir1": "block_size"}
+    (ranking,) = iosonde.rank(str(tmp_path / "s"), metric="bandwidth").answer.to_dict()["rankings"]
+    assert any("block_size" in warning and "dir1" in warning for warning in ranking["warnings"])
+    named = change_factors(Store.open(tmp_path / "s"), {"dir1": "system"}, ())
+    assert not named.aliases
+    assert [factor.name for factor in named.confirmed] == ["system"]

@@ -144,6 +144,7 @@ def test_a_long_series_is_averaged_over_neighbours():
         (0.2, 0.63, 8, 2, "cannot tell"),
         (None, 0.63, 8, 2, "cannot tell"),
         (0.2, None, 8, 2, "cannot tell"),
+        (0.34, 22.9, 3, 1, "cannot tell"),
     ],
 )
 def test_an_efficiency_is_judged_at_its_limits(low, high, size, base, verdict):

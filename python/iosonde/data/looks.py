@@ -26,9 +26,14 @@ TRIALS = (
     "replicate",
     "iteration",
     "iter",
-    "wiederholung",
-    "durchlauf",
     "lauf",
+    "durchlauf",
+    "messung",
+    "wiederholung",
+    "versuch",
+    "essai",
+    "répétition",
+    "repetición",
 )
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))

@@ -236,7 +236,7 @@ def advise_settings(
     crossed = cross_validate_choice(instances, learner, best, now)
     random = None if crossed is None else _estimate_gain_over_random(instances, crossed, best, level)
     equal = _select_equal_defaults(instances, share, best, level)
-    by_case = None if cases is None else cases.choose_settings(best)
+    by_case = None if cases is None else cases.choose_settings(best, wish.depth)
     at = {
         "advice": choose_settings_by_tree(tree, instances.x, stop),
         "default": np.full(len(instances), best),
@@ -275,7 +275,7 @@ def advise_settings(
         random,
         None if kind == RULES else compute_deciding_needs(instances, tried, ties, level),
         None if now is None else instances.names[now],
-        (*instances.warnings, *_list_warnings(instances)),
+        (*instances.warnings, *_list_warnings(instances, wish.full)),
         () if cases is None else cases.list_cases(),
     )
 
@@ -469,7 +469,7 @@ def _build_depth(share: Any, crossed: Crossed | None, depth: int, advised: Any, 
     return Depth(depth, float(1 - advised_shares.mean()), estimate, float(advised_shares.min()))
 
 
-def _list_warnings(instances: Instances) -> list[str]:
+def _list_warnings(instances: Instances, full: bool) -> list[str]:
     messages: list[str] = []
     if instances.incomplete:
         messages.append(
@@ -494,7 +494,8 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "few-instances",
-                "fewer than {few} workloads: rules and gains hold for these alone",
+                "fewer than {few} workloads: rules and gains hold for these alone"
+                + (", and {spell.full} changes nothing" if full else ""),
                 few=FEW,
             )
         )

@@ -6,6 +6,7 @@ is significant after Holm's correction over all cases (as ``compare --by``). Rul
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -93,8 +94,9 @@ class Cases:
         """Return whether a setting is significantly worse than the best of this instance."""
         return is_significant(self.comparisons.get((row, setting)))
 
-    def choose_settings(self, default: int) -> Rows | None:
-        """Return the setting for each instance: its best where the default is significantly worse, else the default.
+    def choose_settings(self, default: int, depth: int) -> Rows | None:
+        """Return the setting for each instance: its best where the default is significantly worse, else the default;
+        by fewer factors, at most ``depth``, if that does as well.
 
         None if the default alone does: each setting that replaces it must be significantly worse elsewhere."""
         chosen = np.array(
@@ -103,7 +105,35 @@ class Cases:
         replacing = set(chosen.tolist()) - {default}
         at_default = np.flatnonzero(self.best == default).tolist()
         needed = all(any(self.is_worse(row, setting) for row in at_default) for setting in replacing)
-        return chosen if replacing and needed else None
+        shorter = self._choose_by_fewer_factors(chosen, default, depth) if replacing and needed else chosen
+        return shorter if (shorter != default).any() else None
+
+    def _choose_by_fewer_factors(self, chosen: Rows, default: int, depth: int) -> Rows:
+        """Return the settings by the fewest factors that reach the mean share of the ``chosen`` ones, none of them
+        significantly worse than the best of its instance; without any the best by ``depth`` factors, if these are
+        fewer than all."""
+        share, rows = compute_shares_of_best(self.instances.values, self.instances.lower), np.arange(chosen.size)
+        n_factors, least = self.instances.x.shape[1], share[rows, chosen].mean()
+        best, reached = chosen, -1.0
+        for size in range(min(depth + 1, n_factors)):
+            for factors in combinations(range(n_factors), size):
+                settings = self._choose_by_factors(factors, share, chosen, default)
+                if (mean := float(share[rows, settings].mean())) > reached:
+                    best, reached = settings, mean
+            if reached >= least and not any(map(self.is_worse, rows.tolist(), best.tolist())):
+                return best
+        return chosen if depth >= n_factors else best
+
+    def _choose_by_factors(self, factors: Sequence[int], share: Array, chosen: Rows, default: int) -> Rows:
+        """Return the setting for each combination of levels of some factors: the default, or another that was
+        ``chosen`` there with a higher mean share."""
+        settings = np.full(chosen.size, default)
+        _, groups = np.unique(self.instances.x[:, list(factors)], axis=0, return_inverse=True)
+        for group in np.unique(groups):
+            mask = groups.ravel() == group
+            candidates = [default, *np.unique(chosen[mask]).tolist()]
+            settings[mask] = max(candidates, key=lambda setting: share[mask, setting].mean())
+        return settings
 
     def list_cases(self) -> tuple[Case, ...]:
         """Return each instance with its best setting against the next one."""

@@ -7,8 +7,8 @@ each file tell repetitions apart.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from iosonde.core.grouping import group_by_key
@@ -16,6 +16,7 @@ from iosonde.core.schema import is_setting_name
 from iosonde.core.types import FactorValue
 from iosonde.importers.reading import parse_factor_value
 
+from .path_aliases import find_aliased_setting
 from .path_parts import ABOVE, NAME, ROOT, are_short_dates, is_numbering, read_parts, split_words, strip_suffixes
 
 NUMBERED, UNIQUE = "numbered", "one file each"
@@ -27,13 +28,14 @@ _SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)")
 @dataclass(frozen=True)
 class PlacedRun:
     """A run, the file that it came from, the path of the imported directory ('' if unknown), and its cell: what a
-    tool's output says of the tool and the setting."""
+    tool's output says of the tool and the setting; ``settings``: those of the cell by name."""
 
     id: str
     tool: str
     cell: Any
     file: str
     root: str = ""
+    settings: Mapping[str, FactorValue] = field(default_factory=dict, compare=False)
     parts: Mapping[str, str] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -44,11 +46,13 @@ class PlacedRun:
 @dataclass(frozen=True)
 class PathFactor:
     """A part of paths that tells files of one setting apart: run → level. ``part``: ``dir1`` for a whole directory,
-    ``dir1.2/3`` for the second of its three words."""
+    ``dir1.2/3`` for the second of its three words. ``alias``: the setting with which a directory always changes, if
+    it tells no files of one setting apart."""
 
     name: str
     part: str
     levels: Mapping[str, FactorValue]
+    alias: str = ""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class _Column:
 
     part: str
     levels: Mapping[str, str]
+    alias: str = ""
 
 
 _Cells = Sequence[Sequence[PlacedRun]]
@@ -74,21 +79,24 @@ _Cells = Sequence[Sequence[PlacedRun]]
 def find_path_factors(
     runs: Sequence[PlacedRun], taken: Iterable[str] = (), dropped: Iterable[str] = ()
 ) -> tuple[list[PathFactor], list[PathRepetitions]]:
-    """Return the parts of paths that are factors, and those that are repetitions, of files that share a cell.
+    """Return the parts of paths that are factors, and those that are repetitions, of files that share a cell; and as
+    factors the directories that always change with a setting.
 
     ``taken``: names of other factors. ``dropped``: parts that are no factors, as the user decided."""
-    accepted: dict[str, dict[str, str]] = {}
+    accepted: dict[str, _Column] = {}
     repetitions: dict[str, PathRepetitions] = {}
     for tool_runs in group_by_key((run.tool, run) for run in runs).values():
         columns, entries = _find_in_tool(tool_runs, frozenset(dropped))
         for column in columns:
-            accepted.setdefault(column.part, {}).update(column.levels)
+            other = accepted.get(column.part, column)
+            alias = column.alias if column.alias == other.alias else ""
+            accepted[column.part] = _Column(column.part, {**other.levels, **column.levels}, alias)
         for entry in entries:
-            other = repetitions.get(entry.part, entry)
-            rule = UNIQUE if UNIQUE in (entry.rule, other.rule) else NUMBERED
-            levels = tuple(sorted({*other.levels, *entry.levels}))
+            earlier = repetitions.get(entry.part, entry)
+            rule = UNIQUE if UNIQUE in (entry.rule, earlier.rule) else NUMBERED
+            levels = tuple(sorted({*earlier.levels, *entry.levels}))
             repetitions[entry.part] = PathRepetitions(entry.part, levels, rule)
-    return _name_factors(accepted, set(taken)), list(repetitions.values())
+    return _name_factors(list(accepted.values()), set(taken)), list(repetitions.values())
 
 
 def read_level(part: str, file: str, root: str) -> FactorValue | None:
@@ -127,7 +135,24 @@ def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[l
             if rules or not _is_determined(_Column(part, texts), factors, cells):
                 repetitions.append(PathRepetitions(part, tuple(levels), UNIQUE if UNIQUE in rules else NUMBERED))
                 reported.append(_Column(part, texts))
-    return factors, repetitions
+    return [*factors, *_find_aliased(runs, factors, dropped)], repetitions
+
+
+def _find_aliased(runs: Sequence[PlacedRun], factors: Sequence[_Column], dropped: frozenset[str]) -> Iterator[_Column]:
+    """Yield directories of all runs, and words of them, that always change with a setting."""
+    settings = [run.settings for run in runs]
+    columns = [*factors]
+    for part in _list_parts(runs):
+        if part == NAME or part in dropped or any(part not in run.parts for run in runs):
+            continue
+        for column in _split_part(part, runs):
+            if column.part in dropped or _find_repetition_rule(column, runs):
+                continue
+            levels = [column.levels[run.id] for run in runs]
+            alias = find_aliased_setting(levels, settings)
+            if alias and not any(_is_determined(column, [other], [runs]) for other in columns):
+                columns.append(replace(column, alias=alias))
+                yield columns[-1]
 
 
 def _list_parts(runs: Sequence[PlacedRun]) -> list[str]:
@@ -184,11 +209,12 @@ def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
     return "" if n_recurring >= max(1, least) else UNIQUE
 
 
-def _name_factors(accepted: Mapping[str, Mapping[str, str]], taken: set[str]) -> list[PathFactor]:
+def _name_factors(accepted: Sequence[_Column], taken: set[str]) -> list[PathFactor]:
     """Name each factor after the setting that its levels name (``site=bonn``), else after its part."""
     factors = []
-    n_columns = Counter(part.partition(".")[0] for part in accepted)
-    for part, levels in accepted.items():
+    n_columns = Counter(column.part.partition(".")[0] for column in accepted)
+    for column in accepted:
+        part, levels = column.part, column.levels
         base, _, word = part.partition(".")
         settings = {run: _SETTING.fullmatch(level) for run, level in levels.items()}
         names = {setting[1] if setting else "" for setting in settings.values()}
@@ -199,5 +225,6 @@ def _name_factors(accepted: Mapping[str, Mapping[str, str]], taken: set[str]) ->
             name += "_"
         taken.add(name)
         texts = {run: setting[2] if (setting := settings[run]) else level for run, level in levels.items()}
-        factors.append(PathFactor(name, part, {run: parse_factor_value(text) for run, text in texts.items()}))
+        values = {run: parse_factor_value(text) for run, text in texts.items()}
+        factors.append(PathFactor(name, part, values, column.alias))
     return factors

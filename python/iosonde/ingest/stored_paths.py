@@ -4,7 +4,7 @@ the parts of paths that tell files of one setting apart."""
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -36,7 +36,8 @@ class StoredPaths:
     """What the paths of a store's files say. ``candidates``: parts that are factors until the user decides.
     ``repetitions``: parts that count as repetitions. ``n_changed``: stored runs that received the requested factors
     ``changed``; ``confirmed``: factors that runs received and that are no candidates; ``dropped``: parts that the user
-    does not want as factors; ``pending``: candidates that the next import stores, whose levels are still pooled."""
+    does not want as factors; ``pending``: candidates that the next import stores, whose levels are still pooled;
+    ``aliases``: name of a candidate → the setting with which it always changes."""
 
     candidates: tuple[AddedFactor, ...] = ()
     repetitions: tuple[PathRepetitions, ...] = ()
@@ -45,14 +46,24 @@ class StoredPaths:
     confirmed: tuple[AddedFactor, ...] = ()
     dropped: tuple[str, ...] = ()
     pending: tuple[AddedFactor, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def factor_sentences(self) -> tuple[str, ...]:
         """Return a sentence on each candidate."""
         return tuple(
-            _describe_difference(factor.part, factor.levels.values(), f"factor {factor.name}")
+            self.describe_alias(factor)
+            or _describe_difference(factor.part, factor.levels.values(), f"factor {factor.name}")
             for factor in self.candidates
         )
+
+    def describe_alias(self, factor: AddedFactor) -> str:
+        """Return a sentence on a factor that always changes with a setting, '' if it does not."""
+        setting = self.aliases.get(factor.name)
+        if not setting:
+            return ""
+        levels = shorten_list(dict.fromkeys(factor.levels.values()))
+        return f"{factor.name} ({levels}) always changes with {setting}: their effects cannot be separated"
 
     @property
     def repetition_sentences(self) -> tuple[str, ...]:
@@ -119,10 +130,10 @@ def change_factors(
     if not names and not dropped and not renamed:
         runs = _list_imported_runs(store)
         document = store.added_factors.read()
-        candidates, repetitions = _find_candidates(document, runs)
+        paths = _find_candidates(document, runs)
         stored = {factor.name for factor in document.factors}
-        pending = tuple(factor for factor in candidates if factor.name not in stored)
-        return replace(_build_paths(document, repetitions), pending=pending)
+        pending = tuple(factor for factor in paths.candidates if factor.name not in stored)
+        return replace(_with_factors(paths, document), pending=pending)
 
     def edit(document: AddedDocument, runs: Sequence[StoredRun]) -> AddedDocument:
         for part, name in names.items():
@@ -141,24 +152,26 @@ def _list_imported_runs(store: Store) -> list[StoredRun]:
 
 
 def _edit_factors(store: Store, edit: Callable[[AddedDocument, Sequence[StoredRun]], AddedDocument]) -> StoredPaths:
-    repetitions: list[PathRepetitions] = []
+    paths = StoredPaths()
 
     def edit_all(document: AddedDocument) -> AddedDocument:
+        nonlocal paths
         # Listed under the lock: another import may just have stored runs and their candidates.
         runs = _list_imported_runs(store)
         document = _extend_confirmed(edit(document, runs), runs)
-        candidates, entries = _find_candidates(document, runs)
-        repetitions[:] = entries
+        paths = _find_candidates(document, runs)
         confirmed = (factor for factor in document.factors if not factor.is_candidate)
-        return replace(document, factors=tuple(sorted((*confirmed, *candidates), key=lambda factor: factor.name)))
+        return replace(document, factors=tuple(sorted((*confirmed, *paths.candidates), key=lambda entry: entry.name)))
 
-    return _build_paths(store.added_factors.change(edit_all), repetitions)
+    document = store.added_factors.change(edit_all)
+    return _with_factors(paths, document)
 
 
-def _build_paths(document: AddedDocument, repetitions: Sequence[PathRepetitions]) -> StoredPaths:
+def _with_factors(paths: StoredPaths, document: AddedDocument) -> StoredPaths:
+    """Return the paths with the factors of a document, for those that were found in it."""
     candidates = tuple(factor for factor in document.factors if factor.is_candidate)
     confirmed = tuple(factor for factor in document.factors if not factor.is_candidate)
-    return StoredPaths(candidates, tuple(repetitions), confirmed=confirmed, dropped=document.dropped)
+    return replace(paths, candidates=candidates, confirmed=confirmed, dropped=document.dropped)
 
 
 def _confirm(document: AddedDocument, runs: Sequence[StoredRun], part: str, name: str) -> AddedDocument:
@@ -288,9 +301,8 @@ def _extend_confirmed(document: AddedDocument, runs: Sequence[StoredRun]) -> Add
     return document
 
 
-def _find_candidates(
-    document: AddedDocument, runs: Sequence[StoredRun]
-) -> tuple[list[AddedFactor], list[PathRepetitions]]:
+def _find_candidates(document: AddedDocument, runs: Sequence[StoredRun]) -> StoredPaths:
+    """Return the candidates and repetitions that the paths of the runs show now."""
     old = {factor.name for factor in document.factors if factor.is_candidate}
     confirmed = [factor for factor in document.factors if not factor.is_candidate]
     placed: list[PlacedRun] = []
@@ -302,11 +314,15 @@ def _find_candidates(
         factors |= {factor.name: factor.levels[run.id] for factor in confirmed if run.id in factor.levels}
         taken |= factors.keys()
         cell = (run.experiment, tuple(sorted(factors.items(), key=str)))
-        placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *places[run.id]))
+        placed.append(PlacedRun(run.id, str(factors.get("tool", run.source)), cell, *places[run.id], factors))
     # The part of a factor whose levels were merged still differs between its files.
     merged = [factor.part for factor in confirmed if factor.part and factor.renamed]
     candidates, repetitions = find_path_factors(placed, taken, (*document.dropped, *merged))
-    return [AddedFactor(factor.name, factor.part, True, factor.levels) for factor in candidates], repetitions
+    return StoredPaths(
+        tuple(AddedFactor(factor.name, factor.part, True, factor.levels) for factor in candidates),
+        tuple(repetitions),
+        aliases={factor.name: factor.alias for factor in candidates if factor.alias},
+    )
 
 
 def _find_places(runs: Sequence[StoredRun]) -> dict[str, tuple[str, str]]:

@@ -12,6 +12,8 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 
+from .failed_rows import drop_failed_rows
+
 # Differences may be below 0, and so may times on a clock.
 _DIFFERENCES = re.compile(
     r"(?:^|[\W_])(?:delta|diff\w*|change\w*|gain\w*|offset|error|err|skew|drift|residuals?|start\w*|end|log)(?:$|[\W_])",
@@ -24,10 +26,10 @@ _MOST_MARKED = 0.2  # of a column
 
 
 def drop_impossible_numbers(table: Table) -> Table:
-    """Return the table without the rates and times below 0, which become missing values, with a warning for each column
-    (S138). A column in which they are as many as the others is left as it is: it holds differences. Numbers that may
-    be marks of failed trials stay, and are named."""
-    table = _drop_below_zero(table)
+    """Return the table without the rows of failed trials, and without the rates and times below 0, which become missing
+    values, with a warning for each column (S138). A column in which they are as many as the others is left as it is: it
+    holds differences. Numbers that may be marks of failed trials stay, and are named."""
+    table = _drop_below_zero(drop_failed_rows(table))
     warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
     return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 
@@ -90,7 +92,7 @@ def _build_warning(table: Table, column: Column, mask: np.ndarray) -> Message:
     return Message(
         BELOW_ZERO,
         "{n} of {n_rows} values of {column} are below 0 ({place}: {value:g}), which no rate or time can be: they are"
-        " left out (S138)",
+        " left out",
         n=int(mask.sum()),
         n_rows=len(table),
         column=column.name,

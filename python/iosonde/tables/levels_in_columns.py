@@ -47,10 +47,14 @@ def fold_levels(table: Table, question: Sequence[str] = ()) -> Table:
 
 def _find_place(column: Column) -> _Place | None:
     for form, pattern in enumerate(_FORMS):
-        match = pattern.fullmatch(column.name)
+        match = pattern.fullmatch(column.label if _has_unit_in_brackets(column) else column.name)
         if match and _strip_plural(match["factor"]) not in _NO_FACTORS:
             return _Place(column, match["factor"], match["level"], form)
     return None
+
+
+def _has_unit_in_brackets(column: Column) -> bool:
+    return bool(column.unit) and column.name.endswith((")", "]"))
 
 
 def _strip_plural(word: str) -> str:
@@ -82,7 +86,7 @@ def _fold(table: Table, group: Sequence[_Place]) -> Table:
     levels = parse_values([place.level for place in group] * len(table))
     columns[factor] = Column(factor, levels, factor)
     values = np.concatenate([column.values for column in map(attrgetter("column"), group)])[order]
-    units = {place.column.unit for place in group if place.form}
+    units = {place.column.unit for place in group if place.form or _has_unit_in_brackets(place.column)}
     columns[response] = Column(response, values, response, units.pop() if len(units) == 1 else "")
     message = Message(
         "levels-in-columns",

@@ -13,12 +13,9 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
+from .failed_rows import FAILURE
 from .raw_rows import convert_decimal_commas, parse_values
 
-_FAILURES = re.compile(
-    r"time[ds]?[ -]?out|fail(?:ed|ure)?|err(?:or)?|killed|crash(?:ed)?|abort(?:ed)?|cancell?ed|oom|hung|dnf",
-    re.IGNORECASE,
-)
 _BEGINS_NUMBER = re.compile(r"[+-]?\d")
 _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(?:±|\+/-|\+-)\s*{_NUMBER}(\s*[^\d\s,.;]*)")
@@ -51,7 +48,7 @@ def _clear_failures(table: Table) -> Table:
     text."""
     for column in _list_texts(table):
         words = Counter(str(value) for value in column.values if value is not None)
-        failures = {word: n for word, n in words.items() if _FAILURES.fullmatch(word.strip(" !."))}
+        failures = {word: n for word, n in words.items() if FAILURE.fullmatch(word.strip(" !."))}
         n_failed = sum(failures.values())
         numbers = [word for word in words if word not in failures]
         if failures and all(map(_BEGINS_NUMBER.match, numbers)) and 2 * n_failed <= words.total():

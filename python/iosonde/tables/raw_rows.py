@@ -64,7 +64,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         warnings.append(Message("summary-rows", template, row=",".join(rows[n_rows][0])[:40]))
     own = [(row, line) for row, line in rows[:n_rows] if [cell.strip() for cell in row] != header]
     if len(own) < n_rows:
-        warnings.append(Message("repeated-header", "{n} repeated header lines are left out", n=n_rows - len(own)))
+        warnings.append(Message("repeated-header", "repeated header lines are left out: {n}", n=n_rows - len(own)))
     if not own:
         raise DataError(
             "no-rows", "{path} has a header but no rows", "use a table with at least one row", path=raw.name
@@ -75,7 +75,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
     if (summaries := find_summary_rows(texts)) and len(summaries) < len(texts):
-        template = "{n} rows between the trials sum up others, such as '{row}', and are left out"
+        template = "rows between the trials that sum up others, such as '{row}', are left out: {n}"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
         texts = [row for at, row in enumerate(texts) if at not in summaries]

@@ -51,7 +51,10 @@ _QUALIFIERS = frozenset(
     ]
 )
 # A level of its own elsewhere; beside a mean it is a statistic.
-_COMPANIONS = frozenset(["min", "max", "minimum", "maximum", "cv", "var", "variance"])
+_COMPANIONS = _QUALIFIERS | frozenset(
+    ["min", "max", "minimum", "maximum", "cv", "var", "variance", "p", "ci", "iqr", "rsd", "range", "quantile"]
+    + ["percentile", "confidence", "interval", "vk", "spannweite", "konfidenzintervall", "varianz"]
+)
 _WORD = re.compile(r"[^\W\d_]+")
 
 

@@ -13,7 +13,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import strip_factor_prefix
-from iosonde.core.table import Cell, Table, format_cell
+from iosonde.core.table import Cell, Column, Table, format_cell
 from iosonde.core.units import parse_suffixed_size
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
@@ -152,18 +152,7 @@ def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
         for level in factor.levels
     ]
     available.sort(key=lambda level: declared.index(str(level)) if str(level) in declared else len(declared))
-    by_text = {format_cell(level): level for level in available} | {str(level): level for level in available}
-    by_text |= {f"{level:g}": level for level in available if not isinstance(level, str)}
-    unit = column.level_unit
-    by_text |= {
-        text: level
-        for level in available
-        if unit == "bytes"
-        for label in [format_level(level, unit)]
-        for text in (label, label.replace(" ", ""))
-    }
-    if unit == "bytes":  # as people type a size: 64k, 1m
-        by_text |= {text: level for text in sides.levels for level in available if parse_suffixed_size(text) == level}
+    by_text, unit = index_levels(column, sides.levels), column.level_unit
     unknown = next((text for text in sides.levels if text not in by_text), None)
     levels_text = ", ".join(format_level(level, unit) for level in available[:20])
     if unknown is not None:
@@ -185,6 +174,21 @@ def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
             levels=levels_text,
         )
     return ChosenLevels(chosen, _explain_base(sides, column.numeric, str(chosen[0]) in declared))
+
+
+def index_levels(column: Column, texts: Sequence[str]) -> dict[str, Cell]:
+    """Return the levels of a column by each text that names them; of sizes also as the ``texts`` write them."""
+    available = [level for level in column.codes()[1] if level is not None]
+    by_text: dict[str, Cell] = {format_cell(level): level for level in available} | {
+        str(level): level for level in available
+    }
+    by_text |= {f"{level:g}": level for level in available if not isinstance(level, str)}
+    if column.level_unit == "bytes":
+        labels = [(level, format_level(level, "bytes")) for level in available]
+        by_text |= {text: level for level, label in labels for text in (label, label.replace(" ", ""))}
+        # as people type a size: 64k, 1m
+        by_text |= {text: level for text in texts for level in available if parse_suffixed_size(text) == level}
+    return by_text
 
 
 def _explain_base(sides: Sides, numeric: bool, declared: bool) -> str:

@@ -160,6 +160,8 @@ def describe_base(comparisons: Comparisons) -> str:
         return f"A is the base; the first is {a}: {comparisons.base}"
     if columns:
         return f"A, the base of all: {a} ({comparisons.base})"
+    if a == "A":
+        return f"A is the base ({comparisons.base}); B: {b}"
     return f"A, the base: {a} ({comparisons.base}); B: {b}"
 
 

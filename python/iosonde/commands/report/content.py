@@ -25,6 +25,7 @@ from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict
 from iosonde.page.tables import DataTable, FactGroup, FirstScreen, Reproduce, Section
 from iosonde.stats.overview.types import Overview, OverviewRow
+from iosonde.stats.regression.effect_types import describe_interaction
 
 Key = tuple[str, str]
 
@@ -76,7 +77,8 @@ class Page:
     without a figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase.
     ``settings`` is the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``parts`` are
     what commands bring by themselves, by key; ``questions`` are those of its experiment. ``more`` names the command for
-    other metrics; ``verdicts`` are those of its summary, and ``responses`` map their responses to (title, unit).
+    other metrics; ``verdicts`` are those of its summary, and ``responses`` map their responses to (title, unit),
+    ``interactions`` to what belongs to no single factor.
     ``metric`` names the metric of all operations, if they have the same one.
     """
 
@@ -109,6 +111,7 @@ class Page:
     questions: tuple[AnsweredQuestion, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     responses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    interactions: Mapping[str, str] = field(default_factory=dict)
     metric: str = ""
 
     @property
@@ -127,7 +130,7 @@ class Page:
         hit |= {"verdicts": [verdict.to_json() for verdict in self.verdicts]}
         rest = replace(self, settings=None, faults=Section(), fault_plot=None, parts={}, questions=(), verdicts=())
         content = asdict(rest)
-        for name in ("faults", "fault_plot", "parts", "questions", "verdicts", "responses", "metric"):
+        for name in ("faults", "fault_plot", "parts", "questions", "verdicts", "responses", "interactions", "metric"):
             del content[name]
         del content["answers"]["closing"]  # the end of the sentence
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
@@ -161,6 +164,12 @@ def map_responses(overview: Overview, titles: Mapping[Key, str] | None = None) -
         for operation, metric in titles or units
         if (operation, metric) in units
     }
+
+
+def map_interactions(overview: Overview) -> dict[str, str]:
+    """Return the response of a verdict → its interaction in words, as the summary has it."""
+    stories = [story for story in overview.stories if story.effects.significant]
+    return {story.response: text for story in stories for text in describe_interaction(story.effects)}
 
 
 def build_summaries(

@@ -30,7 +30,7 @@ from iosonde.stats.regression.formula import list_term_columns
 
 from .axis import Axis, choose_axis, find_common_metric, get_operation_sort_key, is_part_of_another, map_metric_titles
 from .charts import Shapes, build_bars, build_bars_section, build_clock_table, build_latencies
-from .content import Page, build_summaries, map_responses
+from .content import Page, build_summaries, map_interactions, map_responses
 from .experiment import Chosen
 from .findings import collect_findings, select_top_findings
 from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
@@ -107,6 +107,7 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
         parts=build_parts(source, level),
         more=_describe_other_metrics(source, query) if tool_clocks else "",
         verdicts=overview.verdicts,
+        interactions=map_interactions(overview),
         metric=format_metric(find_common_metric(overview.rows)),
         responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )

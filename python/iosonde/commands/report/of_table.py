@@ -34,7 +34,7 @@ from iosonde.stats.overview.story import describe_hidden_effects
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
 
-from .content import Page, build_summaries, map_responses
+from .content import Page, build_summaries, map_interactions, map_responses
 from .findings import describe_assumptions, findings_from_warnings, format_finding_counts, select_top_findings
 from .first_screen import describe_interval
 from .query import ReportQuery
@@ -100,6 +100,7 @@ def build_table_page(
             InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
         ),
         verdicts=survey.verdicts,
+        interactions=map_interactions(survey),
         responses=map_responses(survey),
     )
 

@@ -19,6 +19,7 @@ _EFFECT, _BEST, _TOGETHER = "effect", "best", "goes-together"
 _MOST_FACTORS = 4  # named
 _MOST_ALIKE = 3  # lines that differ only in their response and share
 _LARGE_SHARE = 0.5  # of the variation
+_MOST_EQUAL = 0.1  # of the variation: a higher limit says nothing of a negligible effect
 _ORDER = tuple(VerdictState)
 _OPEN = (VerdictState.INCONCLUSIVE, VerdictState.EQUAL)  # of a factor that matters only with another
 
@@ -61,8 +62,15 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
             -((verdict.estimate and verdict.estimate.value) or 0.0),
         )
     )
+    interactions = dict(page.interactions)
     return [
-        _build_line(some, best.pop(some[0].response, None), page, parts.get((some[0].response, some[0].subject), ()))
+        _build_line(
+            some,
+            best.pop(some[0].response, None),
+            page,
+            parts.get((some[0].response, some[0].subject), ()),
+            interactions.pop(some[0].response, ""),
+        )
         for some in _group_alike(effects)
     ]
 
@@ -98,7 +106,9 @@ def _join_untested(verdicts: Sequence[Verdict]) -> list[Verdict]:
     ]
 
 
-def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, parts: Sequence[Verdict]) -> VerdictLine:
+def _build_line(
+    alike: Sequence[Verdict], best: Verdict | None, page: Page, parts: Sequence[Verdict], interaction: str
+) -> VerdictLine:
     verdict = alike[0]
     title, unit = page.responses.get(verdict.response, (verdict.response.replace("_", " "), ""))
     title = f"{len(alike)} metrics" if len(alike) > 1 else title
@@ -115,6 +125,7 @@ def _build_line(alike: Sequence[Verdict], best: Verdict | None, page: Page, part
         ]
     if best is not None and best.estimate is not None:
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
+    texts += [interaction] if interaction else []
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     return VerdictLine(str(verdict.state), title, "; ".join(texts))
 
@@ -130,9 +141,11 @@ def _describe_share(verdict: Verdict) -> str:
 
 
 def _describe_limit(verdict: Verdict) -> str:
-    """Return what an effect without significance is at most."""
+    """Return what an effect without significance is at most; '' for a limit that is no small share."""
     if verdict.estimate is None or verdict.estimate.high is None:
         return _describe_share(verdict)
+    if verdict.state is VerdictState.EQUAL and verdict.estimate.high > _MOST_EQUAL:
+        return f", n = {verdict.estimate.n}"
     return f": at most {format_percent(verdict.estimate.high)} of the variation, n = {verdict.estimate.n}"
 
 

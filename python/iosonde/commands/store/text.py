@@ -93,6 +93,8 @@ def factor_lines(factors: StoreFactors) -> Iterator[str]:
         yield table(("factor", "part of the path", "levels", "runs", "named"), rows, "lllrl")
     else:
         yield f"{escape(factors.name)}: no run received a factor"
+    for factor in paths.candidates:
+        yield from wrapped(paths.describe_alias(factor), indent="  ")
     for factor in paths.pending:
         levels = shorten_list(factor.levels.values())
         yield from wrapped(f"pooled: {factor.part} ({levels}); {factor.part}=NAME separates them", indent="  ")

@@ -31,11 +31,13 @@ def estimate_efficiencies(trials_by_size: Mapping[float, Sequence[float]], level
 
 SOME = ("linear", "more than linear", "less than linear")  # verdicts with a significant speedup
 _NEARLY = 1.1  # smallest relevant speedup
+_MOST_LINEAR = 2.0  # efficiency that an interval called linear does not reach
 
 
 def judge_efficiency(efficiency: Estimate, size: float, base: float = 1) -> str:
     """Return the verdict on an efficiency: ``linear``, ``adds nothing`` …, or ``cannot tell``. If adding nothing is
-    possible but half of linear scaling is excluded, it is ``adds little or nothing``."""
+    possible but half of linear scaling is excluded, it is ``adds little or nothing``. An interval that holds linear
+    scaling and twice as much says neither."""
     if efficiency.low is None or efficiency.high is None:
         return "cannot tell"
     useless = base / size
@@ -47,6 +49,8 @@ def judge_efficiency(efficiency: Estimate, size: float, base: float = 1) -> str:
         return "adds little or nothing" if efficiency.high < (1 + useless) / 2 else "cannot tell"
     if efficiency.low > 1.0:
         return "more than linear"
+    if efficiency.high >= _MOST_LINEAR:
+        return "cannot tell"
     return "linear" if efficiency.high >= 1 else "less than linear"
 
 

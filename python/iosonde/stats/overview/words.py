@@ -55,7 +55,7 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
         return f"The gain from {size:g} {factor} is inconclusive."
     best = max(conclusive, key=lambda item: item.efficiency.value or 0.0)
     worst = min(conclusive, key=lambda item: item.efficiency.value or 0.0)
-    if worst is best:
+    if (worst.operation, worst.by) == (best.operation, best.by):  # by several metrics
         text = (
             f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}: "
             f"{_judge_item(best)}"
@@ -82,7 +82,7 @@ def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str
     """Return the operation, with its metric and its setting if others differ in these alone."""
     alike = [other for other in among if other.operation == item.operation]
     has_metric = len({other.metric for other in alike}) > 1 or not item.operation
-    metric = split_unit(item.metric)[0].replace("_", " ") if has_metric else ""
+    metric = split_unit(item.metric)[0].replace("_", " " if item.operation else "_") if has_metric else ""
     varying = {name: level for name, level in item.by.items() if any(other.by.get(name) != level for other in alike)}
     what = f"{item.operation} {metric}".strip()
     return f"{what} at {format_setting(varying, units)}" if varying else what
