@@ -61,8 +61,8 @@ class AnalysisOfVariance(Answer):
     @property
     def sentence(self) -> str:
         """Which factors explain the variation."""
-        more = [f"{text[:1].upper()}{text[1:]}." for text in describe_negligible_effects(self.effects)]
-        return " ".join([_describe_explanatory_terms(self), *more, self.besides.sentence]).rstrip()
+        small = [f"{self.anova.response}: {text}." for text in describe_negligible_effects(self.effects)]
+        return " ".join([*small, _describe_explanatory_terms(self), self.besides.sentence]).rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -208,7 +208,7 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     )
     different = [claim for claim in claims if claim.state is VerdictState.DIFFERENT]
     if not different:
-        which = "No other effect" if lost or exact else "No effect"
+        which = "No other effect" if lost or exact or tested.negligible else "No effect"
         return f"{which} on {table.response} is significant at level {table.level:g}.{more}"
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):

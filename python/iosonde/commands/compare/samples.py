@@ -179,7 +179,8 @@ def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
 def index_levels(column: Column, texts: Sequence[str]) -> dict[str, Cell]:
     """Return the levels of a column by each text that names them; of sizes also as the ``texts`` write them."""
     available = [level for level in column.codes()[1] if level is not None]
-    by_text: dict[str, Cell] = {as_text(level): level for as_text in (format_cell, str) for level in available}
+    by_text: dict[str, Cell] = {}
+    by_text |= {format_cell(level): level for level in available} | {str(level): level for level in available}
     by_text |= {f"{level:g}": level for level in available if not isinstance(level, str)}
     if column.level_unit == "bytes":
         labels = [(level, format_level(level, "bytes")) for level in available]

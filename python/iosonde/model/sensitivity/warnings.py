@@ -90,8 +90,9 @@ def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
 
 def _describe_no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
-    if drifts := describe_unclaimed_effects(effects):
-        return f"No effect is significant: {'; '.join(drifts)}."
+    if unclaimed := describe_unclaimed_effects(effects):
+        why = "; ".join(unclaimed)
+        return f"{why}; no other effect is significant." if effects.negligible else f"No effect is significant: {why}."
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
     if any(effect.p is None for effect in effects.effects):

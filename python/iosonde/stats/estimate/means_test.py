@@ -15,7 +15,7 @@ from iosonde.core.types import Estimate
 from .distributions import t_critical, t_two_sided_p
 from .ratio import Moments, compute_welch_df
 
-LEAST_LOG_RATIO = math.log(2)  # of the means, beyond which logarithms may decide
+LEAST_LOG_RATIO = math.log(2) + 1e-9  # of the means, beyond which logarithms may decide; a ratio of 2 is not
 
 
 @dataclass(frozen=True)

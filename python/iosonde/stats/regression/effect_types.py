@@ -402,7 +402,7 @@ def describe_drifts(effects: ResponseEffects) -> list[str]:
 
 def describe_negligible_effects(effects: ResponseEffects) -> list[str]:
     """Describe the effects that pass their tests, but are smaller than the margin."""
-    return [f"{effect.name} changes it by less than {format_percent(MARGIN)}" for effect in effects.negligible]
+    return [f"{effect.name} changes it, but by less than {format_percent(MARGIN)}" for effect in effects.negligible]
 
 
 def describe_effects_decided_by_family(responses: Mapping[tuple[str, str, str], ResponseEffects]) -> list[str]:
