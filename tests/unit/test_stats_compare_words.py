@@ -233,7 +233,7 @@ def test_what_scales_is_named_by_what_differs():
     bandwidth = gain(0.9, 0.8, 1.0, metric="bandwidth_last_done")
     both = [gain(0.9, 0.8, 1.0), bandwidth]
     assert words._name_item(bandwidth, both, {}).startswith("read bandwidth")
-    assert words._name_item(gain(0.9, 0.8, 1.0, "", metric="my_rate"), [], {}) == "my rate"
+    assert words._name_item(gain(0.9, 0.8, 1.0, "", metric="my_rate"), [], {}) == "my_rate"
     assert [words._format_number(x) for x in (0.0, 0.1, 0.05, -0.5, 1.234)] == [
         "0.00",
         "0.10",
@@ -242,3 +242,9 @@ def test_what_scales_is_named_by_what_differs():
         "1.23",
     ]
     assert words._format_estimate(gain(0.5, None, 0.6)) == "0.50"
+
+
+def test_a_setting_that_is_best_and_worst_by_two_metrics_is_named_once():
+    wide, same = gain(0.9, 0.8, 1.0), gain(0.7, 0.6, 0.8, metric="bandwidth_last_done")
+    alone = words._describe_scaling([wide], {})
+    assert ("worst" in words._describe_scaling([wide, same], {})) is ("worst" in alone) is False
