@@ -46,7 +46,7 @@ def told(monkeypatch, capfd):
     [
         [STEERS],
         ["--" + STEERS],
-        ["watch", "x.csv", STEERS],
+        ["plan", "x.yaml", STEERS],
         ["check", "x.csv", "--" + STEERS],
         ["plan", "--nodes", STEERS],
         ["plan", "--max-bytes", STEERS],
@@ -62,9 +62,9 @@ def test_what_click_cites_of_the_command_line_is_escaped(told, words):
 
 
 def test_words_of_click_keep_their_form(told):
-    code, _, err = told("watch", "x.csv", "y")
+    code, _, err = told("plan", "x.yaml", "y")
     usage, cure, empty, error = err.splitlines()
-    assert code == 2 and usage.startswith("Usage: ") and "watch --help'" in cure
+    assert code == 2 and usage.startswith("Usage: ") and "plan --help'" in cure
     assert empty == "" and error.startswith("Error: ") and error.endswith(" (y)")
 
 

@@ -244,7 +244,7 @@ def test_a_step_counts_from_its_share_of_the_level_before_on():
     noise = np.tile([0.25, -0.25], 15)
     for step, count in ((3.0, 1), (2.9, 0), (-3.0, 1), (-2.9, 0)):
         values = 100 + noise + np.repeat([0.0, step], [16, 14])
-        assert (find._find_break(values, 0, 30, Search()) is not None) == bool(count)
+        assert (find.find_break(values, 0, 30, Search()) is not None) == bool(count)
 
 
 def test_facts_of_a_run_are_versions_then_tools_options_hosts_and_the_machine():

@@ -104,7 +104,10 @@ def _convert_grouped(table: Table) -> Table:
         name
         for name, cells in grouped.items()
         if any(_SURELY_GROUPED.fullmatch(match[1]) for match in cells.values())
-        or _OPERATION_WORDS.intersection(split_column_name(table.columns[name].label))
+        or (
+            all("," in cell for cell in cells)
+            and _OPERATION_WORDS.intersection(split_column_name(table.columns[name].label))
+        )
     ]
     if not sure:
         return table
