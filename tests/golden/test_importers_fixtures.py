@@ -69,7 +69,11 @@ def test_the_streams_of_a_loop_add_up_to_what_others_read():
 CONTRADICTORY = {"fio/gen-fio333-json-verify-error.txt"}
 
 
+# Caches, writes that end in memory, short times: true of captures that are made in a moment.
+TRUE_OF_CAPTURES = {"S104", "S142", "S143"}
+
+
 @pytest.mark.parametrize("name", sorted(EXPECTED.keys() - CONTRADICTORY))
 def test_no_capture_contradicts_itself(name):
     entries = [entry for run in understood(name).runs for entry in run.contradictions]
-    assert not [entry.sentence for entry in entries if entry.code != "S104"]
+    assert not [entry.sentence for entry in entries if entry.code not in TRUE_OF_CAPTURES]
