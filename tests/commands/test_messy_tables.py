@@ -13,6 +13,7 @@ import pytest
 import zstandard
 from click.testing import CliRunner
 
+import iosonde
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.source import open_data
@@ -416,3 +417,24 @@ def test_levels_in_columns_with_a_unit_in_brackets_are_rows(tmp_path):
     columns = {column["name"]: column for column in profile(tmp_path, text)["columns"]}
     assert set(columns) == {"value", "fs", "clients"}
     assert columns["value"]["unit"] == "MB/s"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["2m24.407s", "2m32.087s", "2m18.9s", "2m26.031s"],
+        ["0h24m04.1s", "0h25m20.9s", "0h23m09.0s", "0h24m20.3s"],
+        ["99.7 MB/sec", "94.7 MB/sec", "103.7 MB/sec", "98.6 MB/sec"],
+    ],
+)
+def test_durations_and_rates_as_shells_and_tools_print_them_are_measured(tmp_path, cells):
+    rows = "".join(f"nfs,{1 + row // 2},{cell}\n" for row, cell in enumerate(cells))
+    assert roles_of(profile(tmp_path, f"fs,clients,result\n{rows}"))["result"] == "response"
+
+
+@pytest.mark.parametrize("cell", ["{} bytes copied, 10.7 s, 100 MB/s", "{}x", "{}:{}/s"])
+def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_path, cell):
+    rows = "".join(f'nfs,{1 + row // 3},"{cell.format(100 + row, row)}"\n' for row in range(9))
+    (tmp_path / "t.csv").write_text(f"fs,clients,result\n{rows}")
+    with raises("unreadable-values", InputError, column="result"):
+        iosonde.summary(str(tmp_path / "t.csv"))

@@ -278,3 +278,8 @@ def test_what_is_no_condition_is_refused():
 )
 def test_a_condition_is_written_as_it_is_read(condition, text):
     assert str(condition) == text and parse_gate([text], False) == Gate((condition,))
+
+
+def test_a_share_beyond_all_is_refused_without_a_sign():
+    with raises("ambiguous-share", InputError, number="5", percent="500"):
+        parse_gate(["slower>5"], strict=False)

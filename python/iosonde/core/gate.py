@@ -475,6 +475,16 @@ def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
 
 def _parse_condition(text: str) -> Condition:
     if matched := _CONDITION.match(text):
+        if not matched[3] and float(matched[2]) > 1:
+            raise InputError(
+                "ambiguous-share",
+                "'{condition}' is a share of {percent} %",
+                "write '{word}>{number}%', or '{word}>{percent}%' if that is meant",
+                condition=text,
+                word=matched[1],
+                number=matched[2],
+                percent=f"{100 * float(matched[2]):g}",
+            )
         return Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1))
     limit = parse_limit(text)
     if limit is None or limit.metric in WORDS:

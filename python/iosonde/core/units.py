@@ -97,7 +97,9 @@ def parse_seconds(text: str | float | int) -> float:
     return total
 
 
-_RATE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([KMGTP]?)(i?)(B|bytes?|bit)\s*(?:/|p)\s*s\s*$", re.IGNORECASE)
+_RATE = re.compile(
+    r"^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([KMGTP]?)(i?)(B|bytes?|bit)\s*(?:/|p)\s*s(?:ec)?\s*$", re.IGNORECASE
+)
 _PER_BYTE = re.compile(r"^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-zµ]+)\s*/\s*([KMGTP]?)(i?)B\s*$", re.IGNORECASE)
 _HOW_RATE = "write it like 117MB/s, 1GiB/s or 1Gbit/s"
 

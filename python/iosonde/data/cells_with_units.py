@@ -17,7 +17,9 @@ from .looks import has_metric_name, has_metric_unit, is_mostly_distinct, is_sure
 
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
-_SECONDS = re.compile(rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*")
+_SECONDS = re.compile(
+    rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*|\s*(?:{_NUMBER}\s*h\s*)?{_NUMBER}\s*m(?:in)?\s*{_NUMBER}\s*s(?:ec)?\s*"
+)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 

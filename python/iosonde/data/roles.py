@@ -4,6 +4,7 @@ The guess from the values is always reported, and the user can override it (``--
 field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (``run``, ``iteration``).
 """
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -38,6 +39,8 @@ _NUMBERING = {*TRIALS, BLOCK, "sample", "index", "idx", "id", "seq", "order", "s
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
 _HOSTS = ("host", "hostname")
 _SENTENCE = 5  # words
+_UNUSED = (None, ColumnRole.FACT)
+_BEGINS_VALUE = re.compile(r"\s*[~<>≈]?\s*[+-]?\d")
 
 
 def guess_roles(
@@ -67,7 +70,9 @@ def guess_roles(
             table.numbers(column.name)  # raises, with the place
     free = _find_free_numbers(remaining, measured) if by is None else []  # else the question names the factors
     candidates = [column for column in remaining if column not in free]
-    measured = measured or (_guess_measured(table, candidates) if is_measured else [])
+    if not measured and is_measured:
+        measured = _guess_measured(table, candidates)
+        _check_others_are_readable(table, [c for c in rest if roles.get(c.name) in _UNUSED], measured)
     # If a response was named, other measured columns are not settings.
     others = [c.name for c in remaining if c.name not in measured and (is_surely_measured(c) and c not in free)]
     counters = [name for name, role in roles.items() if role in (ColumnRole.REPETITION, ColumnRole.ORDER)]
@@ -149,6 +154,25 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
         table=table.source or "the table",
         columns=", ".join(table.names),
     )
+
+
+def _check_others_are_readable(table: Table, candidates: Sequence[Column], measured: Sequence[str]) -> None:
+    """Check that no setting was taken as measured because the values are texts: its numbers repeat, and those of a
+    column of texts that begin with numbers do not. Raises InputError."""
+    if any(is_metric(column) or is_mostly_distinct(column) for column in map(table.column, measured)):
+        return
+    for column in candidates:
+        texts = [] if column.numeric or column.level_unit else [str(v) for v in column.values if v is not None]
+        if texts and is_mostly_distinct(column) and all(map(_BEGINS_VALUE.match, texts)):
+            raise InputError(
+                "unreadable-values",
+                "{table}: column '{column}' may be what was measured, but its values, such as '{cell}', are no numbers",
+                "write them as numbers, or name what was measured with {spell.response}: {columns}",
+                table=table.source or "the table",
+                column=column.name,
+                cell=texts[0][:40],
+                columns=", ".join(table.names),
+            )
 
 
 def _is_spoilt(column: Column) -> bool:
