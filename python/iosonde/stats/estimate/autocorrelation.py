@@ -21,7 +21,7 @@ _LARGEST = 4000  # residuals: enough to detect any autocorrelation that matters
 _SEED = 1943
 _BIAS = 4.0  # 3ρ/n, and the trial that has no next one
 _LARGEST_LAG1 = 0.97
-_FEWEST = 1.2  # effective trials
+_FEWEST = 2.0  # effective trials of a cell: with fewer any difference could be one of chance
 
 
 @dataclass(frozen=True)
