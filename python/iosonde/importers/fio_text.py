@@ -89,6 +89,7 @@ class _Reader:
         self._announced: dict[tuple[int, str], Settings] = {}
         # Announced after the results of such jobs: by the next fio, or late, as its standard output was buffered.
         self._late: dict[tuple[int, str], Settings] = {}
+        self._announced_before: dict[tuple[int, str], Settings] = {}  # by the run before
         self._direction, self._in_percentiles, self._latency = "", 0.0, ""
         self._latency_blocks: list[str] = []  # for this direction
 
@@ -96,6 +97,7 @@ class _Reader:
         if not self.runs or (self._done and not self._is_client) or new:
             announced, self._late = self._late, {}  # those of the run that begins here
             self.end()
+            self._announced_before = self._announced
             self.runs.append(Parsed(form="text"))
             self._done, self._parts, self._announced, self._direction = False, [], announced, ""
         return self.runs[-1]
@@ -257,6 +259,11 @@ class _Reader:
             return
         run = self.runs[-1]
         self._announced |= self._late
+        # A process that fio made has written what was buffered of its standard output a second time.
+        is_repeated = not (run.version or run.rows or self._parts) and self._announced == self._announced_before
+        if len(self.runs) > 1 and is_repeated:
+            self.runs.pop()
+            return
         self._add_jobs(run)
         if not run.rows:
             run.lacks(self._last, Message("ended-early", "no result: fio was interrupted or failed"))
