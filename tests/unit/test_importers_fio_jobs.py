@@ -294,8 +294,8 @@ def test_a_head_whose_fio_was_started_and_killed_is_a_run_without_result(first):
     assert killed.missing and killed.factors["io_depth"] == 8
 
 
-HEAD = "r1: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1\n"
-RESULT = """fio-3.35
+READ_HEAD = "r1: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=libaio, iodepth=1\n"
+READ_RESULT = """fio-3.35
 Starting 1 process
 
 r1: (groupid=0, jobs=1): err= 0: pid=77: Sun Jan 28 22:26:41 2024
@@ -309,13 +309,13 @@ Run status group 0 (all jobs):
 @pytest.mark.parametrize(
     ("end", "complete"),
     [
-        (HEAD, [True]),  # buffered, and written by two processes
-        (HEAD.replace("depth=1", "depth=2"), [True, False]),
-        (HEAD + "fio-3.35\nStarting 1 process\n", [True, False]),
-        (HEAD + RESULT, [True, True]),
+        (READ_HEAD, [True]),  # buffered, and written by two processes
+        (READ_HEAD.replace("depth=1", "depth=2"), [True, False]),
+        (READ_HEAD + "fio-3.35\nStarting 1 process\n", [True, False]),
+        (READ_HEAD + READ_RESULT, [True, True]),
     ],
 )
 def test_a_head_that_is_written_twice_is_no_second_run(end, complete):
-    found = understand(Text((HEAD + RESULT + end).encode(), "x.txt"))
+    found = understand(Text((READ_HEAD + READ_RESULT + end).encode(), "x.txt"))
     assert [not run.missing for run in found.runs] == complete
     assert {run.factors["io_depth"] for run in found.runs if run.rows} == {1}
