@@ -289,7 +289,7 @@ def test_a_head_between_two_results_is_of_the_second():
 
 @pytest.mark.parametrize("first", [RESULT, HEAD + RESULT])
 def test_a_head_whose_fio_was_started_and_killed_is_a_run_without_result(first):
-    other = HEAD.replace("w:", "other:", 1) if first == RESULT else HEAD
+    other = HEAD.replace("w:", "other:", 1) if first == RESULT else f"{HEAD}fio-3.35\nStarting 6 processes\n"
     _, killed = read_texts(first + other)
     assert killed.missing and killed.factors["io_depth"] == 8
 
