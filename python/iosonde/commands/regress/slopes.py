@@ -14,6 +14,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, Comparison, build_group, compare_groups
+from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression.cell_errors import compute_joint_p_values, measure_cell_errors
 from iosonde.stats.regression.effect_types import FactorEffect
@@ -93,7 +94,18 @@ def estimate_slopes(fit: Fit) -> list[Coefficient]:
     step, difference = float(np.ptp(fit.x[:, 1])), comparison.difference
     if difference.low is None or difference.high is None:
         return slopes
-    return [replace(slopes[0], low=difference.low / step, high=difference.high / step, p=comparison.p)]
+    low, high = _agree_with_test(comparison, difference.low, difference.high)
+    return [replace(slopes[0], low=low / step, high=high / step, p=comparison.p)]
+
+
+def _agree_with_test(comparison: Comparison, low: float, high: float) -> tuple[float, float]:
+    """Return the interval of the difference with 0 inside if and only if the test, which may be of logarithms, does not
+    reject it; the end towards 0 is that of a test with the same t."""
+    value, p, t = comparison.difference.value, comparison.p, comparison.t
+    if value is None or p is None or not t or (low <= 0 <= high) is not (p < 1 - comparison.difference.level):
+        return low, high
+    near = value * (1 - t_critical(comparison.difference.level, comparison.df) / abs(t))
+    return (near, high) if value > 0 else (low, near)
 
 
 def compare_two_values(fit: Fit) -> Comparison | None:
