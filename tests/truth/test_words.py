@@ -24,7 +24,7 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
             DIFFERENT: r"\bis (faster|slower|more|less) than\b",
             EQUAL: r"\bpractically equal\b",
             INCONCLUSIVE: r"\bCannot tell whether\b|\b[Ii]nconclusive\b(?! at \d)",  # but not a row of other levels
-            NOT_SEPARABLE: r"\bcannot be separated\b",
+            NOT_SEPARABLE: r"\bcannot be separated\b(?! here)",  # but not a remark on sides that are not tested
         },
     ),
     "scale": (("limit",), {EQUAL: r"\bno limit detected\b", DIFFERENT: r"\bThere is a limit\b|\brate falls beyond\b"}),

@@ -15,7 +15,7 @@ When it is wrong
 
 What to do
     Measure for at least some 10 s: more data, more operations, or a time
-    limit (time_based and runtime of fio, a stonewall of IOR, time of sysbench).
+    limit (time_based and runtime of fio, IOR's stonewall, time of sysbench).
 """
 
 from iosonde.core.grouping import group_by_key
