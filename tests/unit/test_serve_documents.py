@@ -233,3 +233,15 @@ def test_a_mistake_is_a_document_with_its_code(shelf, target, status, code):
     said = ask(shelf, target)
     error = read_json(said)["error"]
     assert said.status == status and code in error["code"] and error["message"]
+
+
+def test_a_decision_changes_the_documents_at_once(tmp_path):
+    history_sample.write(str(tmp_path / "nightly"), days=DAYS)
+    made = open_shelf([str(tmp_path / "nightly")], Index(tmp_path / "index.sqlite"))
+    made.look(thorough=True)
+    before = json.loads(ask(made, "/api/watch", store="1").body)
+    change = before["changes"][0]["id"]
+    iosonde("watch", "nightly", "--accept", change, "--because", "a slower disk is in use", where=tmp_path)
+    after = json.loads(ask(made, "/api/watch", store="1").body)
+    states = {entry["id"]: entry["state"] for entry in after["changes"]}
+    assert states[change] == "accepted" != before["changes"][0]["state"]

@@ -9,6 +9,8 @@ from pathlib import Path
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.where import Condition
 from iosonde.store import Store
+from iosonde.store.decisions import locate_decisions
+from iosonde.store.files import read_file_state
 from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_query import IndexView
 
@@ -48,7 +50,7 @@ class Shelf:
     answers: AnswerCache
     states: dict[int, State] = field(default_factory=dict)
     changes: int = 0
-    _pages: OrderedDict[tuple[str, int], bytes] = field(default_factory=OrderedDict)
+    _pages: OrderedDict[tuple[object, ...], bytes] = field(default_factory=OrderedDict)
     _page_lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -112,9 +114,11 @@ class Shelf:
             ended.wait(_LOOK_EVERY_S)
 
     def once(self, address: str, make: Callable[[], bytes]) -> bytes:
-        """Return a slow page from the cache, or render it, one at a time; a change of a store invalidates it."""
+        """Return a slow page from the cache, or render it, one at a time; a change of a store, or of the decisions on
+        its history, invalidates it."""
         with self._page_lock:
-            key = (address, self.changes)
+            decisions = tuple(read_file_state(locate_decisions(shelved.store.path)) for shelved in self.stores)
+            key = (address, self.changes, decisions)
             if key not in self._pages:
                 page = make()
                 self._pages[key] = page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -15,7 +16,7 @@ from .runfile import SELF_SHA256, decode, encode_sealed, is_sealed
 _T = TypeVar("_T")
 
 
-class SideDocument(Generic[_T]):
+class SideDocument(ABC, Generic[_T]):
     """A sealed file of a store. A subclass has its name, what is lost with it (``LOST``), and its conversion from and
     to JSON: ``decode_content`` raises AttributeError, KeyError, TypeError, ValueError for anything else."""
 
@@ -25,17 +26,17 @@ class SideDocument(Generic[_T]):
     def __init__(self, store: Path, disk: Disk) -> None:
         self._store, self._disk = store, disk
 
+    @abstractmethod
     def build_empty(self) -> _T:
         """Return the content without a file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decode_content(self, content: dict[str, Any]) -> _T:
         """Return the content of a decoded file."""
-        raise NotImplementedError
 
+    @abstractmethod
     def encode_content(self, content: _T) -> dict[str, Any]:
         """Return the content as plain data."""
-        raise NotImplementedError
 
     @property
     def path(self) -> Path:

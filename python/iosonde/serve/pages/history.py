@@ -19,7 +19,6 @@ from iosonde.layout.figure import Figure
 from iosonde.serve.overview import sort_series
 from iosonde.serve.shelf import Shelf
 from iosonde.store.decisions import locate_decisions, read_decisions
-from iosonde.store.files import read_file_state
 
 from .web_page import Address, WebPage, build_figure_scripts, render_page
 
@@ -33,12 +32,7 @@ def render_history_page(shelf: Shelf, address: Address) -> WebPage:
     place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
         return render_page("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
-    return WebPage(shelf.once(_build_key(shelf, address, place), lambda: _render_page(shelf, address, place).body))
-
-
-def _build_key(shelf: Shelf, address: Address, place: str) -> str:
-    """Return the key of a page, which changes with the decisions about its store."""
-    return f"{address.but()} {read_file_state(locate_decisions(shelf.at(place).store.path))}"
+    return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
 
 
 def watch_selected_runs(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
@@ -125,9 +119,7 @@ def _select_changes(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
 def render_change_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
     change). Raises InputError, DataError."""
-    return WebPage(
-        shelf.once(_build_key(shelf, address, address.parameter("store")), lambda: _render_change(shelf, address).body)
-    )
+    return WebPage(shelf.once(address.but(), lambda: _render_change(shelf, address).body))
 
 
 def _render_change(shelf: Shelf, address: Address) -> WebPage:
