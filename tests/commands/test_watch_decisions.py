@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -171,3 +174,20 @@ def test_a_decision_knows_factors_that_vary_only_later(tmp_path):
     )
     path = write_decision(tmp_path, decision)
     assert read_decisions(tmp_path) == (decision,) and decision.id in path.name
+
+
+@pytest.mark.parametrize(("call", "kept"), [("link", 0), ("remove_file", 1)])
+def test_a_process_that_is_killed_leaves_a_whole_decision_or_none(tmp_path, call, kept):
+    code = (
+        "import os, signal, sys; from pathlib import Path; from iosonde.store import decisions, files\n"
+        f"owner = files.Disk if hasattr(files.Disk, '{call}') else os\n"
+        f"setattr(owner, '{call}', lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))\n"
+        "decision = decisions.build_decision('baseline', 'why', 'anna', start='2026-08-01')\n"
+        "decisions.write_decision(Path(sys.argv[1]), decision)"
+    )
+    directory = tmp_path / "s.decisions"
+    done = subprocess.run([sys.executable, "-c", code, str(directory)], timeout=60)
+    assert done.returncode == -signal.SIGKILL and len(list(directory.iterdir())) == 1 + kept
+    assert len(read_decisions(directory)) == kept
+    write_decision(directory, build_decision(BASELINE, "again", "anna", start="2026-08-01"))
+    assert len(read_decisions(directory)) == len(list(directory.iterdir())) == kept + 1
