@@ -120,3 +120,9 @@ def test_every_time_is_in_seconds(times, direction):
     units = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
     for name, (number, unit) in zip(("min", "mean", "max", "sd"), times, strict=True):
         assert values[operation, f"latency_{name}"] == pytest.approx(number / 10 * units[unit])
+
+
+def test_without_the_line_of_completed_requests_it_is_incomplete() -> None:
+    assert not read_text(WRITE).runs[0].missing
+    (run,) = read_text("".join(line for line in WRITE.splitlines(True) if "completed" not in line)).runs
+    assert [message.code for _, message in run.missing] == ["no-results"]

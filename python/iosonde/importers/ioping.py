@@ -140,6 +140,8 @@ class _Reader:
     def _add_spread(self, run: Parsed, at: int, values: list[float | None]) -> None:
         for statistic, value in zip(_STATISTICS, values, strict=True):
             self._add(run, at, f"latency_{statistic}", value, "s")
+        if not any(row.metric == "operations" for row in run.rows) and not run.missing:
+            run.lacks(at, Message("no-results", "the line of completed requests, with their direction, is not there"))
         run.facts["standard_deviation"] = "population"
         self._is_ended = True
 
