@@ -393,6 +393,26 @@ def test_rows_of_any_statistic_beside_a_mean_are_no_levels(tmp_path, words):
 
 
 @pytest.mark.parametrize(
+    ("name", "trials", "words", "n"),
+    [
+        ("run", (1, 2, 3), ("max", "min"), 6),
+        ("Lauf", (1, 2), ("Ø", "σ", "Varianz", "Std.Abw.", "rel. error", "p99"), 4),
+        ("trial", (1, 2, 3), ("geomean",), 6),
+        ("#", (1, 2, 3), ("MAX", "MIN"), 6),
+        ("clients", (1, 2, 4), ("max",), 8),  # a level
+        ("clients", (1, 2, 3), ("two",), 8),
+        ("run", (), ("max", "min"), 4),  # no trials
+    ],
+)
+def test_rows_of_statistics_by_other_words_are_no_trials(tmp_path, name, trials, words, n):
+    rows = [f"{fs},{trial},{100.5 + at}" for fs in ("nfs", "ceph") for at, trial in enumerate((*trials, *words))]
+    (tmp_path / "t.csv").write_text("\n".join([f"fs,{name},MB/s", *rows]) + "\n")
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert len(table) == n
+    assert ("summary-rows" in {warning.code for warning in table.warnings}) == (n < 2 * len((*trials, *words)))
+
+
+@pytest.mark.parametrize(
     ("name", "bad", "good", "n"),
     [
         ("status", "FAIL", "ok", 10),

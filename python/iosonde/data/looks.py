@@ -8,33 +8,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from iosonde.core.column_roles import TRIALS as TRIALS
 from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
 _MIN_DISTINCT_SHARE = 0.5
-# Names of trials, outer ones first.
-TRIALS = (
-    "run",
-    "trial",
-    "try",
-    "attempt",
-    "repetition",
-    "repeat",
-    "repeats",
-    "rep",
-    "reps",
-    "replicate",
-    "iteration",
-    "iter",
-    "lauf",
-    "durchlauf",
-    "messung",
-    "wiederholung",
-    "versuch",
-    "essai",
-    "répétition",
-    "repetición",
-)
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
 _MEANS = frozenset(("mean", "avg", "average"))

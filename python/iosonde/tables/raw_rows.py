@@ -74,7 +74,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         texts = fill_merged_cells(texts, n_merged, find_headed_rows(texts))
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
-    if (summaries := find_summary_rows(texts)) and len(summaries) < len(texts):
+    if (summaries := find_summary_rows(texts, names)) and len(summaries) < len(texts):
         template = "rows between the trials that sum up others, such as '{row}', are left out: {n}"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
@@ -92,7 +92,9 @@ def build_table_from_rows(raw: RawRows) -> Table:
 def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
     decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:])
-    is_summed = count_measured_rows(rows) < len(rows) or (len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:]))
+    is_summed = count_measured_rows(rows) < len(rows) or (
+        len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:], rows[0])
+    )
     return not decorations and not is_summed and not _count_merged_columns(rows[1:])
 
 
