@@ -420,6 +420,24 @@ def test_rows_of_statistics_by_other_words_are_no_trials(tmp_path, name, trials,
         ("status", "degraded", "ok", 12),  # a setting
         ("volume", "failed", "ok", 12),
         ("status", "ok", "failed", 12),  # most of them
+        ("status", "1", "0", 10),
+        ("status", "500", "200", 12),
+        ("rc", "1", "0", 10),
+        ("exit_code", "137", "0", 10),
+        ("exit status", "2", "0", 10),
+        ("code", "2", "0", 12),  # may be anything
+        ("ok", "no", "yes", 10),
+        ("ok", "0", "1", 10),
+        ("valid", "0", "1", 10),
+        ("error", "EIO", "", 10),
+        ("error", "Input/output error", "none", 10),
+        ("error", "true", "false", 10),
+        ("error", "2.5", "1.5", 12),  # a spread
+        ("error [MB/s]", "2", "0", 12),
+        ("std error", "2", "0", 12),
+        ("failed", "1", "0", 10),
+        ("Ergebnis", "Fehler", "ok", 10),
+        ("Ergebnis", "ungültig", "gültig", 10),
     ],
 )
 def test_rows_that_a_status_calls_failed_are_left_out_and_counted(tmp_path, name, bad, good, n):
@@ -428,6 +446,8 @@ def test_rows_that_a_status_calls_failed_are_left_out_and_counted(tmp_path, name
     table = open_data(str(tmp_path / "t.csv")).table
     assert len(table) == n
     assert [warning.values["n"] for warning in table.warnings if warning.code == "failed-rows"] == [2] * (n < 12)
+    if n < 12:
+        assert roles_of(profile(tmp_path, (tmp_path / "t.csv").read_text()))[name] == "fact"
 
 
 def test_levels_in_columns_with_a_unit_in_brackets_are_rows(tmp_path):
