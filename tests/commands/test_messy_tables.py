@@ -478,3 +478,31 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
     (tmp_path / "t.csv").write_text(f"fs,clients,result\n{rows}")
     with raises("unreadable-values", InputError, column="result"):
         iosonde.summary(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("cpu_util", [21, 22, 23], "outcome"),
+        ("CPU %", ["21%", "24%", "36 %"], "outcome"),
+        ("mem_used", [1.5, 1.7, 1.6], "outcome"),
+        ("CPU-Auslastung (%)", [21, 24, 36], "outcome"),
+        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "outcome"),
+        ("temp_c", [41, 42, 43], "covariate"),
+        ("background_load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
+        ("load", [0, 50, 100], "setting"),
+        ("cpus", [1, 2, 4], "setting"),
+        ("cpu_limit", [1, 2, 4], "setting"),
+        ("mem_gb", [16, 32, 64], "setting"),
+        ("disk_used", ["10%", "50%", "90%"], "setting"),
+    ],
+)
+def test_loads_that_nobody_set_are_no_settings(tmp_path, name, cells, role):
+    values = [f"{value},{cells[row % len(cells)]}" for row, value in enumerate(VALUES)]
+    columns = roles_of(profile(tmp_path, lines_of(f"fs,size,MB/s,{name}", values)))
+    assert columns == {"MB/s": "response", "fs": "setting", "size": "setting", name: role}
+
+
+def test_a_load_may_be_what_was_measured(tmp_path):
+    table = lines_of("fs,size,cpu_util", list(map(str, VALUES)))
+    assert roles_of(profile(tmp_path, table))["cpu_util"] == "response"

@@ -16,7 +16,7 @@ from messages import has_message, raises
 # 1.1 times the work of ext4 by any metric: a rate is higher by it, a latency lower.
 FACTORS = {"ext4": 1.0, "xfs": 1.1}
 NOISE = (0.99, 1.0, 1.02, 0.98, 1.01, 1.003)
-METRICS = {"write MB/s": 100.0, "write IOPS": 25000.0, "lat us": 1000.0}
+METRICS = {"write MB/s": 100.0, "write IOPS": 25000.0, "lat_us": 1000.0}
 TRIALS = [
     (fs, clients, run, factor * clients * noise)
     for fs, factor in FACTORS.items()
@@ -27,7 +27,7 @@ Rows = list[dict[str, object]]
 
 
 def measure(metric: str, work: float) -> float:
-    return METRICS[metric] / work if metric == "lat us" else METRICS[metric] * work
+    return METRICS[metric] / work if metric == "lat_us" else METRICS[metric] * work
 
 
 LONG: Rows = [
@@ -86,22 +86,17 @@ def test_each_column_is_converted_by_its_own_units(tmp_path):
 @pytest.mark.parametrize("names", [{}, {"metric": "test"}, {"metric": "Kennzahl", "value": "Wert"}, {"value": "score"}])
 def test_each_metric_in_rows_is_a_response_with_its_unit_and_direction(tmp_path, names):
     path = write(tmp_path, rename(LONG, **names))
-    ratios = {"write MB/s": 1.1, "write IOPS": 1.1, "lat us": 0.909}
+    ratios = {"write MB/s": 1.1, "write IOPS": 1.1, "lat_us": 0.909}
     assert compare(path) == {metric: (ratio, 12, "faster") for metric, ratio in ratios.items()}
     frame = iosonde.summary(path).to_frame()
     assert sorted(set(frame["unit"])) == ["IOPS", "MB/s", "us"] and set(frame["n"]) == {6}
-    assert compare(path, response="lat us") == {"only": (0.909, 12, "faster")}
+    assert compare(path, response="lat_us") == {"only": (0.909, 12, "faster")}
 
 
 def test_units_of_different_kinds_are_different_metrics(tmp_path):
+    units = {"write MB/s": "MB/s", "write IOPS": "IOPS", "lat_us": "us"}
     rows = [
-        {
-            "id": place,
-            "fs": row["fs"],
-            "clients": row["clients"],
-            "value": row["value"],
-            "unit": row["metric"].split()[1],
-        }
+        {"id": place} | {name: row[name] for name in ("fs", "clients", "value")} | {"unit": units[str(row["metric"])]}
         for place, row in enumerate(LONG)
     ]
     verdicts = compare(write(tmp_path, rows))
@@ -114,7 +109,7 @@ def test_units_of_different_kinds_are_different_metrics(tmp_path):
 
 @pytest.mark.parametrize("name", ["metric", "kind"])
 def test_names_of_metrics_with_their_units_beside_them(tmp_path, name):
-    words = {"write MB/s": ("bandwidth", "MB/s"), "write IOPS": ("iops", "IOPS"), "lat us": ("latency", "us")}
+    words = {"write MB/s": ("bandwidth", "MB/s"), "write IOPS": ("iops", "IOPS"), "lat_us": ("latency", "us")}
     rows = [row | dict(zip(("metric", "unit"), words[str(row["metric"])], strict=True)) for row in LONG]
     verdicts = compare(write(tmp_path, rename(rows, metric=name)))
     assert {metric: ratio for metric, (ratio, *_) in verdicts.items()} == {
@@ -129,7 +124,7 @@ def test_the_values_of_several_metrics_are_no_response_and_those_of_one_are(tmp_
     for options in ({"response": "value"}, {"by": "metric"}):
         with raises("several-metrics", InputError, by="metric", level="write MB/s"):
             iosonde.summary(path, **options)
-    assert compare(path, response="value", where="metric=lat us") == {"only": (0.909, 12, "faster")}
+    assert compare(path, response="value", where="metric=lat_us") == {"only": (0.909, 12, "faster")}
 
 
 def test_several_columns_of_values_are_refused_unless_one_metric_is_chosen(tmp_path):

@@ -16,6 +16,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 from iosonde.tables.dates import is_date
+from iosonde.tables.loads import guess_load_role
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
@@ -27,7 +28,6 @@ from .looks import (
     has_metric_name,
     has_metric_unit,
     has_values_as_text,
-    is_condition,
     is_metric,
     is_mostly_distinct,
     is_rank_number,
@@ -62,6 +62,10 @@ def guess_roles(
     roles = {name: ColumnRole.FACT for name in statistics if name not in response_names} | roles
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     remaining = [c for c in rest if c.name not in roles]
+    loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
+    if measured or any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
+        roles |= loads
+        remaining = [c for c in remaining if c.name not in loads]
     for column in remaining:
         # Without this check another column, such as the number of clients, would be taken as measured.
         is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)
@@ -108,10 +112,9 @@ def _find_crossed_hosts(table: Table, settings: Sequence[Column]) -> list[str]:
 
 
 def _guess_counter(column: Column) -> ColumnRole | None:
-    """Return the role of a column that counts, dates or remarks on rows, or of a condition; None for one that was set
-    or measured."""
+    """Return the role of a column that counts, dates or remarks on rows; None for one that was set or measured."""
     if not _is_row_number(column):
-        return ColumnRole.FACT if _is_remark(column) else ColumnRole.COVARIATE if is_condition(column) else None
+        return ColumnRole.FACT if _is_remark(column) else None
     if is_rank_number(column):
         return ColumnRole.PART
     word = get_last_word(column)

@@ -94,18 +94,18 @@ def _find_failed(column: Column) -> Mask | None:
 
 def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name: bool) -> Mask | None:
     """Return which codes are failures: others than 0, or 0 among 1; None for numbers that are no codes."""
-    values = column.values.astype(float)
+    values: npt.NDArray[np.float64] = column.values.astype(float)
     present = values[~column.missing]
     if np.any(present != np.round(present)):
         return None  # a spread
     if is_failure_name:
-        return ~column.missing & (values != 0)
+        return np.asarray(~column.missing & (values != 0))
     if set(present) != {0.0, 1.0}:
         return None
     if is_success_name:
         return values == 0
     rarer = float(2 * present.sum() < present.size)  # 0 is the success of a program, 1 of a question
-    return values == rarer if split_column_name(column.label or column.name) == ["status"] else None
+    return np.asarray(values == rarer) if split_column_name(column.label or column.name) == ["status"] else None
 
 
 def _mask_failed_words(column: Column) -> Mask | None:

@@ -69,8 +69,8 @@ def split_metrics(table: Table, question: Sequence[str] = ()) -> Table:
 def _find_metric_column(table: Table) -> Column | None:
     """Return the column of text that is called a metric, or whose levels have several kinds of units."""
     texts = [column for column in table.columns.values() if not (column.numeric or column.role or column.missing.all())]
-    named = [column for column in texts if _METRIC_NAMES.intersection(split_column_name(column.label)[-1:])]
-    return next(iter(named or filter(_has_several_kinds, texts)), None)
+    by_name = [column for column in texts if _METRIC_NAMES.intersection(split_column_name(column.label)[-1:])]
+    return next(iter(by_name or filter(_has_several_kinds, texts)), None)
 
 
 def _has_several_kinds(column: Column) -> bool:
@@ -154,11 +154,11 @@ def _is_counter(column: Column) -> bool:
 
 def _build_error(table: Table, by: str, values: Sequence[str]) -> InputError:
     hint = "choose one, such as {spell.where:'{by}={level}'}"
-    is_named = len(values) == 1
+    is_single = len(values) == 1
     return InputError(
         "several-metrics",
         "{table}: the numbers of {columns} are of several metrics, one for each {by}: {levels}",
-        hint + (", or name none" if is_named else ", or call the column of the numbers 'value'"),
+        hint + (", or name none" if is_single else ", or call the column of the numbers 'value'"),
         table=table.source or "the table",
         columns=", ".join(values),
         by=by,

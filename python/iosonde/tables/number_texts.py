@@ -14,6 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .failed_rows import FAILURE
+from .loads import convert_percentages
 from .raw_rows import convert_decimal_commas, parse_values
 
 _BEGINS_NUMBER = re.compile(r"[+-]?\d")
@@ -40,7 +41,8 @@ _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s")
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
     table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(table))))
-    return _convert_prefixed(_convert_likely_commas(convert_decimal_commas(_convert_grouped(table))))
+    table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
+    return convert_percentages(_convert_prefixed(table))
 
 
 def _clear_failures(table: Table) -> Table:

@@ -8,6 +8,7 @@ import numpy as np
 
 from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import measure_unit, split_column_name, split_unit
+from iosonde.core.column_values import has_integers, is_mostly_distinct
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
@@ -136,15 +137,12 @@ def _is_called_speed(column: Column) -> bool:
 
 
 def _has_decimals(column: Column) -> bool:
-    present = column.values[~column.missing].astype(float)
-    return bool(np.any(present != np.round(present)))
+    return not has_integers(column)
 
 
 def _is_distinct(column: Column) -> bool:
     """Return whether it has hardly any duplicates, and does not number the rows."""
-    present = column.values[~column.missing].astype(float)
-    is_consecutive = present.size > 1 and bool(np.all(np.diff(present) == 1))
-    return bool(2 * np.unique(present).size > present.size) and not is_consecutive
+    return is_mostly_distinct(column) and not bool(np.all(np.diff(column.values.astype(float)) == 1))
 
 
 def _is_bare(column: Column) -> bool:
