@@ -18,7 +18,7 @@ from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.source import open_data
 from iosonde.tables import content as data_content
-from messages import raises
+from messages import has_message, raises
 
 SIZES = ("4k", "1M")
 VALUES = [1099.8, 1101.2, 1100.4, 910.1, 911.0, 909.7, 1200.5, 1201.5, 1202.5, 805.5, 806.5, 807.25]
@@ -506,3 +506,29 @@ def test_loads_that_nobody_set_are_no_settings(tmp_path, name, cells, role):
 def test_a_load_may_be_what_was_measured(tmp_path):
     table = lines_of("fs,size,cpu_util", list(map(str, VALUES)))
     assert roles_of(profile(tmp_path, table))["cpu_util"] == "response"
+
+
+def test_errors_of_a_spreadsheet_are_missing_and_spoil_no_decimal_comma(tmp_path):
+    cells = [{2: "#NV", 7: "#DIV/0!", 8: "–"}.get(row, cell) for row, cell in enumerate(with_commas())]
+    rows = lines_of("fs;size;MB/s", cells, ";").splitlines()
+    text = "\n".join(
+        [f"{rows[0]};ratio", *(f"{row};{'#WERT!' if at == 3 else '1,5'}" for at, row in enumerate(rows[1:]))]
+    )
+    columns = {column["name"]: column for column in profile(tmp_path, text)["columns"]}
+    assert (columns["MB/s"]["n"], columns["MB/s"]["missing"], columns["MB/s"]["role"]) == (9, 3, "response")
+    warnings = open_data(str(tmp_path / "t.csv")).table.warnings
+    assert has_message(warnings, "missing-cells", n=4, columns="MB/s, ratio")
+
+
+@pytest.mark.parametrize("name", ["bw", "write_throughput", "Bandbreite", "iops"])
+def test_decimal_prefixes_of_rates_are_numbers(tmp_path, name):
+    cells = [f"{value / 1000:.6g}G" if value > 1000 else f"{value}M" for value in VALUES]
+    profile(tmp_path, lines_of(f"fs,size,{name}", cells))
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert table.numbers(name).tolist() == pytest.approx([value * MEGA for value in VALUES])
+
+
+def test_the_bandwidth_of_a_link_is_a_setting(tmp_path):
+    values = [f"{value},{('10G', '25G')[row % 2]}" for row, value in enumerate(VALUES)]
+    assert roles_of(profile(tmp_path, lines_of("fs,size,MB/s,net_bw", values)))["net_bw"] == "setting"
+    assert set(open_data(str(tmp_path / "t.csv")).table.columns["net_bw"].values) == {"10G", "25G"}

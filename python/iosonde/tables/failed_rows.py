@@ -103,7 +103,7 @@ def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name:
     if set(present) != {0.0, 1.0}:
         return None
     if is_success_name:
-        return values == 0
+        return np.asarray(values == 0)
     rarer = float(2 * present.sum() < present.size)  # 0 is the success of a program, 1 of a question
     return np.asarray(values == rarer) if split_column_name(column.label or column.name) == ["status"] else None
 
