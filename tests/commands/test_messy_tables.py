@@ -472,7 +472,9 @@ def test_durations_and_rates_as_shells_and_tools_print_them_are_measured(tmp_pat
     assert roles_of(profile(tmp_path, f"fs,clients,result\n{rows}"))["result"] == "response"
 
 
-@pytest.mark.parametrize("cell", ["{} bytes copied, 10.7 s, 100 MB/s", "{}x", "{}:{}/s"])
+@pytest.mark.parametrize(
+    "cell", ["{} bytes copied, 10.7 s, 100 MB/s", "{}x", "{}:{}/s", "ca. {} MB/s", "bw={},iops={}", "${}"]
+)
 def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_path, cell):
     rows = "".join(f'nfs,{1 + row // 3},"{cell.format(100 + row, row)}"\n' for row in range(9))
     (tmp_path / "t.csv").write_text(f"fs,clients,result\n{rows}")
@@ -532,3 +534,17 @@ def test_the_bandwidth_of_a_link_is_a_setting(tmp_path):
     values = [f"{value},{('10G', '25G')[row % 2]}" for row, value in enumerate(VALUES)]
     assert roles_of(profile(tmp_path, lines_of("fs,size,MB/s,net_bw", values)))["net_bw"] == "setting"
     assert set(open_data(str(tmp_path / "t.csv")).table.columns["net_bw"].values) == {"10G", "25G"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("MB/s", [(1 + row // 3, f">{100 + row // 3}") for row in range(9)]),
+        ("x", [(2**n, f"ca. {n}") for n in range(9)]),
+    ],
+)
+def test_clients_are_not_what_was_measured_where_texts_hold_numbers(tmp_path, name, rows):
+    lines = "".join(f"nfs,{clients},{text}\n" for clients, text in rows)
+    (tmp_path / "t.csv").write_text(f"fs,clients,{name}\n{lines}")
+    with raises("unreadable-values", InputError, column=name):
+        iosonde.summary(str(tmp_path / "t.csv"))

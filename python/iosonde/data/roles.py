@@ -4,7 +4,6 @@ The guess from the values is always reported, and the user can override it (``--
 field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (``run``, ``iteration``).
 """
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -37,10 +36,11 @@ from .outcomes import find_outcomes
 
 _NUMBERING = {*TRIALS, BLOCK, "sample", "index", "idx", "id", "seq", "order", "seed", "number"}
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
+# Words for the scale of an experiment, which is set.
+_SCALES = ("clients", "nodes", "files", "threads", "procs", "processes", "ranks", "jobs", "servers", "tasks", "disks")
 _HOSTS = ("host", "hostname")
 _SENTENCE = 5  # words
 _UNUSED = (None, ColumnRole.FACT)
-_BEGINS_VALUE = re.compile(r"\s*[~<>≈]?\s*[+-]?\d")
 
 
 def guess_roles(
@@ -160,13 +160,16 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _check_others_are_readable(table: Table, candidates: Sequence[Column], measured: Sequence[str]) -> None:
-    """Check that no setting was taken as measured because the values are texts: its numbers repeat, and those of a
-    column of texts that begin with numbers do not. Raises InputError."""
-    if any(is_metric(column) or is_mostly_distinct(column) for column in map(table.column, measured)):
-        return
+    """Check that no setting was taken as measured because the values are texts: its numbers repeat, and a column of
+    texts with numbers has the name of a metric or hardly any duplicates. Raises InputError."""
+    for column in map(table.column, measured):
+        if is_metric(column) or (is_mostly_distinct(column) and get_last_word(column) not in _SCALES):
+            return
     for column in candidates:
-        texts = [] if column.numeric or column.level_unit else [str(v) for v in column.values if v is not None]
-        if texts and is_mostly_distinct(column) and all(map(_BEGINS_VALUE.match, texts)):
+        is_level = column.level_unit and not is_metric(column)
+        texts = [] if column.numeric or is_level else [str(v) for v in column.values if v is not None]
+        has_numbers = 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
+        if has_numbers and (is_metric(column) or is_mostly_distinct(column)):
             raise InputError(
                 "unreadable-values",
                 "{table}: column '{column}' may be what was measured, but its values, such as '{cell}', are no numbers",
