@@ -37,6 +37,29 @@ SET_ROLES = (ColumnRole.SETTING, ColumnRole.CONSTANT)
 REMARK_NAMES = frozenset(
     ("comment", "comments", "note", "notes", "remark", "remarks", "kommentar", "bemerkung", "anmerkung")
 )
+# Names of trials, outer ones first.
+TRIALS = (
+    "run",
+    "trial",
+    "try",
+    "attempt",
+    "repetition",
+    "repeat",
+    "repeats",
+    "rep",
+    "reps",
+    "replicate",
+    "iteration",
+    "iter",
+    "lauf",
+    "durchlauf",
+    "messung",
+    "wiederholung",
+    "versuch",
+    "essai",
+    "répétition",
+    "repetición",
+)
 _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
 
 
