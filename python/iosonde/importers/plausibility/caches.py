@@ -18,7 +18,7 @@ from iosonde.core.vocabulary.fio import CALLING_ENGINES
 
 from ..parsed import Parsed
 from ..reading import split_command
-from .numbers import Numbers
+from .numbers import Numbers, sum_bytes
 
 CODE = "S104"
 _SPEEDS = ("bandwidth_last_done", "bandwidth", "bandwidth_sum_of_ranks")
@@ -76,7 +76,7 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
             continue
         sentence = (
             (write and times >= faster and _describe_times(run, group, write, settings))
-            or _find_second_reading(group, settings)
+            or _find_second_reading(sum_bytes(group, groups), settings)
             or _find_fast_random_reads(run, group, settings)
         )
         if sentence:
@@ -182,9 +182,9 @@ def _count_bytes(group: Numbers) -> float | None:
     return speed * time if speed and time else None
 
 
-def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+def _find_second_reading(n_bytes: float | None, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
-    n_bytes, size, jobs = group.get("bytes"), get_job_size(settings), settings.get("ranks", 1)
+    size, jobs = get_job_size(settings), settings.get("ranks", 1)
     if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -102,6 +102,13 @@ def group_numbers(run: Parsed) -> list[Numbers]:
                 families = group.latencies if name.family.endswith(_LATENCY_ENDS) else group.statistics
                 families.setdefault(name.family, {})[name.statistic] = row
     return list(groups.values())
+
+
+def sum_bytes(group: Numbers, groups: Sequence[Numbers]) -> float | None:
+    """Return the bytes of the whole; if the tool prints only those of its threads or servers, their sum."""
+    parts = [each for each in groups if (each.operation, each.place) == (group.operation, group.place)]
+    amounts = [amount for each in parts if each is not group and (amount := each.get("bytes"))]
+    return group.get("bytes") or sum(amounts) or None
 
 
 @lru_cache(maxsize=4096)
