@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -65,10 +65,12 @@ _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRol
 
 @dataclass(frozen=True)
 class Roles:
-    """Column → role; responses come first, in the order in which they were named. ``stated`` are not guessed."""
+    """Column → role; responses come first, in the order in which they were named. ``stated`` are not guessed.
+    ``computed``: fact that follows from settings → its formula."""
 
     by_column: Mapping[str, ColumnRole]
     stated: frozenset[str] = frozenset()
+    computed: Mapping[str, str] = field(default_factory=dict)
 
     def select(self, *roles: ColumnRole) -> tuple[str, ...]:
         """Return the columns that have one of these roles."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
+from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
@@ -40,6 +41,7 @@ _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "by
 _SCALES = ("clients", "nodes", "files", "threads", "procs", "processes", "ranks", "jobs", "servers", "tasks", "disks")
 _HOSTS = ("host", "hostname")
 _SENTENCE = 5  # words
+_VARIED = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVARIATE)
 _UNUSED = (None, ColumnRole.FACT)
 
 
@@ -86,11 +88,18 @@ def guess_roles(
     settings = [c for c in remaining if c.name not in measured and roles[c.name] is ColumnRole.SETTING]
     if ColumnRole.REPETITION not in roles.values():  # else the hosts may be parts of a trial
         roles |= dict.fromkeys(_find_crossed_hosts(table, settings), ColumnRole.FACT)
+    every = [name for name in table.columns if name not in measured]
+    computed = find_computed_settings(
+        table,
+        [name for name in every if roles.get(name, ColumnRole.SETTING) in _VARIED],
+        required=set(every) - {c.name for c in remaining},
+    )
+    roles |= dict.fromkeys(computed, ColumnRole.FACT)
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
     stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
     ordered = stated | {name: roles[name] for name in table.columns if name not in stated}
-    return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
+    return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role), computed)
 
 
 def guess_roles_of_rows(table: Table, responses: Sequence[str]) -> Roles:
