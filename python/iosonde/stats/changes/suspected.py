@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.core.arrays import Array
 
-from .find import Break, Search, find_break
+from .find import Break, Search, find_break, search_newest
 from .pooled import Pool, find_changes_together
 
 _LEAST = 3  # values after a suspected change
@@ -34,9 +34,10 @@ def find_suspected(
     """Return the suspicion among the newest values of each series, if there is one. ``breaks``: its changes."""
     look = replace(search, looks=1, least=min(_LEAST, search.least))
     limit = search.rate / max(1, len(series))
+    newest = find_changes_together(series, pools, look, search_newest)
     return [
         _build_suspicion(values, candidates, changes, search, limit)
-        for values, candidates, changes in zip(series, find_changes_together(series, pools, look), breaks, strict=True)
+        for values, candidates, changes in zip(series, newest, breaks, strict=True)
     ]
 
 
