@@ -79,7 +79,7 @@ _UNITS = {
     **{text: BaseUnit("s", 1.0, units) for text, units in PER_SECOND.items() if text not in ("m", "h")},
     **dict.fromkeys(("%", "percent"), BaseUnit("", 1.0, 100.0)),
     "1": BaseUnit(""),
-    **{text: BaseUnit(text) for text in ("samples", "samples/s", "W", "J", "EUR")},
+    **{text: BaseUnit(text) for text in ("samples", "samples/s", "W", "J")},
     **dict.fromkeys(("operations", "operation", "ops", "op", "files", "IOs"), BaseUnit("operations")),
     **dict.fromkeys(("B", "byte", "bytes"), BaseUnit("bytes")),
 }

@@ -33,11 +33,11 @@ def parse(text: Text) -> list[Parsed]:
     notes = Parsed()
     n_statistics = 0
     for figure in publication.figures:
+        if figure.slip is not None:
+            notes.warn(figure.line, _describe_slip(figure))
         if figure.statistic:
             n_statistics += 1
             continue
-        if figure.slip is not None:
-            notes.warn(figure.line, _describe_slip(figure))
         if figure.right_value is not None:
             key = tuple(sorted(figure.settings.items()))
             run = runs.setdefault(key, _build_run(publication, figure))
@@ -71,12 +71,12 @@ def _add_number(run: Parsed, figure: PrintedNumber, value: float) -> None:
 
 def _describe_slip(figure: PrintedNumber) -> Message:
     assert figure.slip is not None
-    used = "left out" if figure.right_value is None else f"{figure.right_value:g} is used"
+    right = "unknown" if figure.right_value is None else f"{figure.right_value:g}"
     return Message(
         "published-slip",
-        "{where}: {value:g} is wrong ({why}): {used}",
+        "{where}: {value:g} is wrong, right is {right}: {why}",
         where=figure.where,
         value=figure.value,
+        right=right,
         why=figure.slip.why,
-        used=used,
     )

@@ -31,7 +31,9 @@ _NEEDED = ("where", "words", "operation", "metric", "unit", "value")
 _SPREAD = ("low", "high", "sd", "n")
 # `10,000`, `.735`, `2e-04`, `-34.359`; the sign of `64 KB-16 MB` is none.
 _NUMBER = re.compile(r"(?<![\d.,])((?<![\w)])[-−])?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
-# Factors of a repeated trial.
+# Units that tools do not print.
+_UNITS = {"h": BaseUnit("s", 3600.0), "d": BaseUnit("s", 86400.0), "EUR": BaseUnit("EUR")}
+# Factor of a repeated trial.
 REPETITION = "repetition"
 
 
@@ -208,13 +210,17 @@ def _check_cell(document: Document, path: Key, cell: Mapping[str, Any]) -> Itera
 
 def _check_unit(build_problem: Any, cell: Mapping[str, Any]) -> Iterator[Problem]:
     try:
-        base = parse_unit(cell["unit"]).base
+        base = _parse_unit(cell["unit"]).base
     except InputError as error:
         yield build_problem(error.message, error.hint, "unit")
         return
     if is_rate(base) and "clock" not in cell and "statistic" not in cell:
         what = Message("missing-key", "its clock is missing", name="clock")
         yield build_problem(what, "clock: last_done (until the last was done), sum_of_ranks or unknown")
+
+
+def _parse_unit(text: str) -> BaseUnit:
+    return _UNITS.get(text) or parse_unit(text)
 
 
 def _check_words(build_problem: Any, cell: Mapping[str, Any]) -> Iterator[Problem]:
@@ -275,7 +281,7 @@ def _build_number(document: Document, path: Key, cell: Mapping[str, Any]) -> Pri
         operation=cell["operation"],
         metric=build_metric_name(cell["metric"], cell.get("clock", "")),
         statistic=cell.get("statistic", ""),
-        unit=parse_unit(cell["unit"]),
+        unit=_parse_unit(cell["unit"]),
         value=float(cell["value"]),
         settings={name: _read_level(level) for name, level in cell.get("settings", {}).items()},
         line=_get_line(document, path),
