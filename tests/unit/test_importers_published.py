@@ -75,7 +75,7 @@ def test_a_number_is_in_base_units_with_its_spread_place_and_document():
     )
     spread = run.facts["published"]["write bandwidth_last_done"]
     assert (spread["n"], spread["level"], spread["low"], spread["high"]) == (8, 0.9, 1.8e9, 2.2e9)
-    assert (spread["where"], run.missing, reading.warnings) == ("page 1", [], [])
+    assert (spread["where"] in ONE, run.missing, reading.warnings) == (True, [], [])
 
 
 def test_each_cell_of_a_table_has_the_settings_of_its_column_and_row():

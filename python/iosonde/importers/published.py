@@ -43,7 +43,7 @@ def parse(text: Text) -> list[Parsed]:
             run = runs.setdefault(key, _build_run(publication, figure))
             _add_number(run, figure, figure.right_value)
     if n_statistics:
-        what = "{n} numbers are statistics of a model, not results of a trial: left out"
+        what = "{n} numbers are statistics, not results of a trial: left out"
         notes.warn(0, Message("statistics-left-out", what, n=n_statistics))
     parsed = list(runs.values()) or [Parsed()]
     parsed[0].warnings = notes.warnings

@@ -232,7 +232,8 @@ def _check_words(build_problem: Any, cell: Mapping[str, Any]) -> Iterator[Proble
             yield build_problem(_describe_absent(cell["printed"]), "copy both from the document", "printed")
     elif cell["value"] not in numbers:
         yield build_problem(
-            _describe_absent(cell["value"]), "copy both from the document, or give the number's text with printed:"
+            _describe_absent(cell["value"]),
+            "copy both from the document; where the text has no plain number, add it as printed: '3 thousand'",
         )
     for key in _SPREAD:
         if key in cell and cell[key] not in numbers:
