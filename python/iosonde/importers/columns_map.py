@@ -41,7 +41,7 @@ _KEYS = {
     "status": ("complete",),
 }
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_TAKEN = frozenset(
+RESERVED_NAMES = frozenset(
     {
         *RESULT_COLUMNS,
         "tool",
@@ -243,7 +243,7 @@ def _check_factor_name(document: Document, path: Key, name: str) -> Iterator[Pro
             Message("invalid-name", "'{name}' is not a valid name for a factor", name=name),
             "give it a name of letters, digits and _ with name:",
         )
-    elif name in _TAKEN:
+    elif name in RESERVED_NAMES:
         yield _build_problem(
             document,
             path,
@@ -283,7 +283,7 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
                 Message("missing-key", "its operation is missing", name="operation"),
                 "give operation: write, here or for the whole file, or a column that is operation",
             )
-        key = (operation, _build_metric_name(kind, column.get("clock", "")))
+        key = (operation, build_metric_name(kind, column.get("clock", "")))
         if key in column_by_metric:
             yield _build_problem(
                 document,
@@ -341,7 +341,8 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
 # Result
 
 
-def _build_metric_name(kind: str, clock: str) -> str:
+def build_metric_name(kind: str, clock: str) -> str:
+    """Return the name of a metric with its clock, without one that is unknown."""
     return kind if clock in ("", "unknown") else f"{kind}_{clock}"
 
 
@@ -374,7 +375,7 @@ def _build_column(header: str, column: dict[str, Any], data: dict[str, Any]) -> 
         name=kind,
         unit=BaseUnit("bytes") if typed else parse_unit(column.get("unit", "1")),
         typed_size=typed,
-        metric=_build_metric_name(kind, column.get("clock", "")),
+        metric=build_metric_name(kind, column.get("clock", "")),
         kind=kind,
         includes=column.get("includes", ""),
         operation=column.get("operation", data.get("operation", "")),

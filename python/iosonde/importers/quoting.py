@@ -40,6 +40,7 @@ _QUOTATION = re.compile(
 
 
 _IN_HTML = frozenset(("vdbench",))  # their own output
+_IN_YAML = "published"  # a file of its own
 
 
 def is_source(name: str) -> bool:
@@ -51,6 +52,8 @@ def is_quoted(name: str, text: Text, line: int, form: str = "") -> bool:
     """Return whether ``line`` of this file, with output of ``form``, is quoted; ``line`` 0: somewhere in it."""
     path = PurePath(name)
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    if form == _IN_YAML:
+        return False
     if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
         return False
     if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES or text.raw.startswith(b"#!"):

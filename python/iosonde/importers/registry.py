@@ -16,6 +16,7 @@ from typing import TypeVar
 from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
+from iosonde.core.problems import SpecError
 
 from .bare_text import Attempt, extract_outputs
 from .damage import drop_implausible_rows
@@ -68,6 +69,7 @@ OURS = {
     "netperf": "netperf",
     "obdfilter-survey": "obdfilter_survey",
     "phoronix": "phoronix",
+    "published": "published",
     "rados-bench": "rados_bench",
     "rbd-bench": "rbd_bench",
     "recorder": "recorder",
@@ -82,7 +84,7 @@ OURS = {
 }
 GROUP = "iosonde.importers"
 # Names of tools that are words of other texts.
-_COMMON_WORDS = ("dd", "recorder", "time", "warp")
+_COMMON_WORDS = ("dd", "published", "recorder", "time", "warp")
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,8 @@ def _call_importer(name: str, function: Callable[[Text], _T], text: Text) -> _T:
     """Turn a fault of an importer into an error that names it: one odd file must not end an import of thousands."""
     try:
         return function(text)
+    except SpecError:  # of a file that a person writes: with its lines, and what to do
+        raise
     except Exception as error:
         place = error.__traceback__
         while place is not None and place.tb_next is not None:

@@ -32,9 +32,11 @@ _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?
 # `0,0275971 s` and `1m2,345s`, not the commas of a list, a table or a date.
 _COMMA = re.compile(r"(?<![\w.,+/])(\d++),(\d++)(?![.,])(?=[\s%);a-zA-Z/]|$)|(?<=\dm)(\d\d?),(\d++)(?=s)", re.MULTILINE)
 _DOT = re.compile(r"(?<![\w.])\d+\.\d+(?![\w.])")
-# `8,16`, a device, at the begin of blkparse's lines; a program's own text, in a line of strace.
+# `8,16`, a device, at the begin of blkparse's lines; a program's own text, in a line of strace; quoted words.
 _NO_COMMAS = re.compile(
-    r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(", re.MULTILINE
+    r"^published: |"
+    r"^ *+\d++,\d++ ++\d++ ++\d++ ++\d++\.\d{9} |^(?:\[pid ++\d++\] |\d++ ++)?\d[\d:]*+\.\d{6,9} \w+\(",
+    re.MULTILINE,
 )
 _SAMPLE = 1 << 20
 # A tool's mark after an invalid number. A pattern that begins with one character is searched eight times as fast.
