@@ -489,7 +489,7 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
         ("CPU %", ["21%", "24%", "36 %"], "outcome"),
         ("mem_used", [1.5, 1.7, 1.6], "outcome"),
         ("CPU-Auslastung (%)", [21, 24, 36], "outcome"),
-        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "outcome"),
+        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
         ("temp_c", [41, 42, 43], "covariate"),
         ("background_load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
         ("load", [0, 50, 100], "setting"),

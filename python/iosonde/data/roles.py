@@ -63,9 +63,10 @@ def guess_roles(
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     remaining = [c for c in rest if c.name not in roles]
     loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
-    if measured or any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
-        roles |= loads
-        remaining = [c for c in remaining if c.name not in loads]
+    if not measured and not any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
+        loads = {name: role for name, role in loads.items() if role is ColumnRole.COVARIATE}  # others may be measured
+    roles |= loads
+    remaining = [c for c in remaining if c.name not in loads]
     for column in remaining:
         # Without this check another column, such as the number of clients, would be taken as measured.
         is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)

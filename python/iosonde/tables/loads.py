@@ -12,12 +12,14 @@ from iosonde.core.table import Column, Table
 from .raw_rows import parse_values
 
 # Conditions that were there before, if the numbers look measured.
-_CONDITIONS = frozenset(("background", "ambient", "baseline", "uptime", "occupancy"))
+_CONDITIONS = frozenset(
+    ("background", "ambient", "baseline", "uptime", "occupancy", "load", "loadavg", "load1", "load5", "load15")
+)
 _TEMPERATURES = frozenset(("temp", "temperature", "temperatur", "celsius", "°c"))
 # Parts of a machine that a measurement keeps busy.
 _PARTS = frozenset(("cpu", "cpus", "gpu", "mem", "memory", "ram", "swap", "host", "server", "client", "system"))
 _SHARES = frozenset(("util", "utilization", "utilisation", "usage", "used", "busy", "percent", "pct", "auslastung"))
-_LOADS = frozenset(("load", "loadavg", "load1", "load5", "load15", "iowait", "util", "utilization", "utilisation"))
+_LOADS = frozenset(("iowait", "util", "utilization", "utilisation"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "max", "set", "nominal"))
 _FEWEST_LEVELS = 8  # of numbers with decimals that no one sets
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
@@ -33,7 +35,7 @@ def guess_load_role(column: Column) -> ColumnRole | None:
     is_scattered = is_mostly_distinct(column) or (not has_integers(column) and len(column.levels) >= _FEWEST_LEVELS)
     if words & _TEMPERATURES or (is_scattered and words & _CONDITIONS and not column.unit):
         return ColumnRole.COVARIATE
-    is_load = _is_share(column) or (is_scattered and (words & _LOADS or words & _PARTS == words))
+    is_load = _is_share(column) or (is_scattered and words <= _PARTS | _LOADS)
     return ColumnRole.OUTCOME if is_load and column.unit not in TIME_UNITS else None
 
 
