@@ -14,7 +14,7 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
-from iosonde.tables.dates import is_date
+from iosonde.tables.dates import is_date, is_time_of_day
 from iosonde.tables.loads import guess_load_role
 
 from .cells_with_units import check_unit, is_measured_text
@@ -199,7 +199,8 @@ def _is_row_number(column: Column) -> bool:
     if present.size < 2:
         return False
     if not column.numeric:
-        return bool(all(is_date(str(value)) for value in present[:20]))
+        is_time = is_time_of_day if is_mostly_distinct(column) else is_date
+        return all(is_date(str(value)) for value in present[:20]) or all(is_time(str(value)) for value in present[:20])
     counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
     return counts or column.name in BRING_UPS or is_rank_number(column)
 

@@ -78,7 +78,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
     if (summaries := find_summary_rows(texts, names)) and len(summaries) < len(texts):
-        template = "rows between the trials that sum up others, such as '{row}', are left out: {n}"
+        template = "rows that are no trials but sum up others or warm up, such as '{row}', are left out: {n}"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
         texts = [row for at, row in enumerate(texts) if at not in summaries]
