@@ -560,3 +560,9 @@ def test_clients_are_not_what_was_measured_where_texts_hold_numbers(tmp_path, na
     (tmp_path / "t.csv").write_text(f"fs,clients,{name}\n{lines}")
     with raises("unreadable-values", InputError, column=name):
         iosonde.summary(str(tmp_path / "t.csv"))
+
+
+def test_compare_says_which_cell_keeps_the_levels_from_being_found(tmp_path):
+    (tmp_path / "t.csv").write_text(lines_of("fs,size,MB/s", [f"{value}{'*' * (value == 911)}" for value in VALUES]))
+    with raises("not-a-number", DataError, column="MB/s", cell="911.0*"):
+        iosonde.compare(str(tmp_path / "t.csv"), levels=["nfs", "ceph"])

@@ -169,6 +169,7 @@ def _check_others_are_readable(table: Table, candidates: Sequence[Column], measu
     for column in candidates:
         is_level = column.level_unit and not is_metric(column)
         texts = [] if column.numeric or is_level else [str(v) for v in column.values if v is not None]
+        texts.sort(key=is_number)  # the example is none
         has_numbers = 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
         if has_numbers and (is_metric(column) or is_mostly_distinct(column)):
             raise InputError(
