@@ -24,7 +24,7 @@ from iosonde.stats.overview.story import estimate_cell_effects, find_repeated_ev
 from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from .caveats import warn_confounded_cells
-from .process_percentiles import describe_process_percentiles
+from .single_processes import describe_single_processes
 
 
 def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
@@ -40,7 +40,7 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     messages = [
         *(text for response in candidates for text in response.warnings),
         *warn_confounded_cells(candidates),
-        *([] if query.response or query.metric else describe_process_percentiles(source)),
+        *([] if query.response or query.metric else describe_single_processes(source)),
     ]
     cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))

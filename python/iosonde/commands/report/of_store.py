@@ -195,8 +195,13 @@ def _format_period(runs: Sequence[StoredRun]) -> str:
 
 def tabulate_trials(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
     """Return every trial in the order of time, complete or not, with its setting: the varying factors, or its size if
-    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
-    by = overview.by or (axis.factor,)
+    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones, and factors that vary
+    inside the trials, as fio's jobs."""
+    by = [
+        name
+        for name in overview.by or (axis.factor,)
+        if name == axis.factor or any(run.level(name) is not None for run in runs)
+    ]
     rows: list[tuple[Value, ...]] = [
         (
             run.id,
