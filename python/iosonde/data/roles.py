@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles
+from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles, list_commits_of_nights
 from iosonde.core.column_units import split_column_name
 from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
@@ -63,6 +63,7 @@ def guess_roles(
     statistics = find_row_statistics([c for c in table.columns.values() if c.name not in setting_names])
     roles = {name: ColumnRole.FACT for name in statistics if name not in response_names} | roles
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
+    roles |= dict.fromkeys(list_commits_of_nights(rest, roles), ColumnRole.FACT)
     remaining = [c for c in rest if c.name not in roles]
     loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
     if not measured and not any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
