@@ -23,6 +23,7 @@ from iosonde.agreement.judge import (
     judge_interval,
     judge_printed,
     judge_ranking,
+    judge_recomputed,
     judge_share,
     judge_sign,
 )
@@ -38,6 +39,20 @@ PUBLISHED, RESULTS, PAGE = (
 )
 BEGIN, END = "<!-- verdicts: begin -->\n", "<!-- verdicts: end -->\n"
 LEVEL = 0.95
+# The sums of the lecture's 44 trials: whole numbers of replicas that give the printed standard errors.
+LECTURE_SUMS = {
+    "n": 44,
+    "sum_x": 157,
+    "sum_x2": 747,
+    "b0": 168.12,
+    "b1": 20.25,
+    "SSR": 76590.4,
+    "SSE": 61437.46,
+    "x": "replica",
+    "response": "cp",
+    "x_min": 1,
+    "x_max": 8,
+}
 LINK = 100e6 / 8  # bytes/s of the Ethernet of both, its nominal rate
 FASTER = Estimate(math.inf, None, None, LEVEL, 1)  # a claim in words: more than 1, by an unknown factor
 OPERATIONS = ("write", "read", "random_read", "random_write")
@@ -81,6 +96,8 @@ def build_tables() -> str:
         *compare_errors(),
         *compare_processes(),
         *compare_file_systems(),
+        *recompute_ficus(),
+        *recompute_others(),
     ]
     return f"{_build_document_table(comparisons)}\n{_build_comparison_table(comparisons)}"
 
@@ -115,6 +132,102 @@ def _build_comparison_table(comparisons: Sequence[Comparison]) -> str:
         cells = (entry.document, entry.question, entry.published, entry.measured, f"{entry.agreement.outcome}{p}")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
+
+
+# What follows from the documents' own numbers
+
+
+def recompute_ficus() -> Iterator[Comparison]:
+    """Compute the means, the regression and the prediction of the lecture again."""
+    document, level = "ficus-lecture", 0.9
+    groups = iosonde.summary(
+        str(PUBLISHED / f"{document}.yaml"), response="cp real", by="replica", level=level, where="file_system=ficus"
+    ).to_dict()["groups"]
+    means = {group["by"]["replica"]: group for group in groups}
+    cp = {"operation": "cp", "file_system": "ficus"}
+    yield from recompute(
+        document,
+        "means of the printed trials, 90 %, s",
+        [
+            (pick(document, **cp, statistic=f"mean{end}", replica=replica)[0], means[replica][f"mean{end}"])
+            for replica, ends in {1: ("", "_low", "_high"), 3: ("_low", "_high")}.items()
+            for end in ends
+        ],
+    )
+    line = iosonde.regress(sums=LECTURE_SUMS, level=level, at=["replica=9"]).to_dict()
+    intercept, slope = line["terms"]
+    values = {
+        "ss_regression": line["ssr"],
+        "ss_error": line["sse"],
+        "r2": line["r2"],
+        "explained": 100 * line["r2"],
+        "s_e": line["s_e"],
+        "ms_error": line["mse"],
+        "f": line["f"],
+        "f_critical": line["f_critical"],
+        "df": line["df"],
+        "prediction_sd": line["at"][0]["std_error_new"],
+        "prediction_low": line["at"][0]["low"],
+        "prediction_high": line["at"][0]["high"],
+    }
+    for name, term in {"intercept": intercept, "slope_of_replica": slope}.items():
+        values |= {f"{name}_std_error": term["std_error"], f"{name}_low": term["low"], f"{name}_high": term["high"]}
+    numbers = [(pick(document, **cp, statistic=name)[0], value) for name, value in values.items()]
+    numbers.append((pick(document, **cp, statistic="mean", replica=None)[0], line["mean_y"]))
+    yield from recompute(document, "the line through all 44 trials, 90 %", numbers)
+
+
+def recompute_others() -> Iterator[Comparison]:
+    """Compute totals, means, shares and times again."""
+    times = pick("kumar-2013", operation="ocean", statistic="")
+    hours = pick("kumar-2013", operation="ocean", statistic="in_hours")
+    question = "hours of the ocean code, from its minutes"
+    minutes = [(hour, time.value / 60) for hour, time in zip(hours, times, strict=True)]
+    yield from recompute("kumar-2013", question, minutes)
+    (expected,) = pick("kumar-2013", operation="write", statistic="expected")
+    (speed,) = pick("kumar-2013", operation="write", metric="bandwidth", block_size=2048)
+    yield from recompute("kumar-2013", "time of 20 GB at the measured speed, s", [(expected, 20e3 / speed.value)])
+    write, read_time, total = pick("kumar-2013", operation="campaign")
+    yield from recompute("kumar-2013", "days in all", [(total, 2 * write.value + 2 * read_time.value)])
+    totals = [
+        (number, sum(part.value for part in pick("dobrescu-2014", operation=operation, statistic="of_one_node")))
+        for operation in ("read", "reread")
+        for number in pick("dobrescu-2014", operation=operation, statistic="")
+    ]
+    yield from recompute("dobrescu-2014", "totals of two nodes, KiB/s", totals)
+    talk = "kunkel-2017"
+    absolute = [number.value for number in pick(talk, statistic="", sieve_buffer=4 * 2**20)]
+    shares = [number.value for number in pick(talk, statistic="share_of_best", sieve_buffer=4 * 2**20)]
+    (mean,) = pick(talk, statistic="mean", system="dkrz-porting")
+    yield from recompute(talk, "mean of the eight defaults, MiB/s", [(mean, sum(absolute) / len(absolute))])
+    ends = [
+        (pick(talk, statistic=f"share_of_best_{end}")[0], value)
+        for end, value in (("min", min(shares)), ("max", max(shares)))
+    ]
+    yield from recompute(talk, "range of the eight defaults, %", ends)
+    (days,) = pick(talk, operation="scan", statistic="expected")
+    yield from recompute(talk, "days to read 50 PB at 5 GiB/s", [(days, 50e15 / (5 * 2**30) / 86400)])
+    all_files, scanned = (
+        pick(talk, operation=name, metric="files", statistic="")[0] for name in ("population", "scan")
+    )
+    whole, part = (pick(talk, operation=name, metric="capacity", statistic="")[0] for name in ("population", "scan"))
+    (share_of_files,) = pick(talk, operation="scan", metric="files", statistic="share")
+    (share_of_bytes,) = pick(talk, operation="scan", metric="capacity", statistic="share")
+    values = [
+        (share_of_files, 100 * scanned.value / all_files.value),
+        (share_of_bytes, 100 * part.unit.to_base(part.value) / whole.unit.to_base(whole.value)),
+    ]
+    yield from recompute(talk, "shares that were scanned, %", values)
+
+
+def recompute(document: str, question: str, values: Sequence[tuple[PrintedNumber, float]]) -> Iterator[Comparison]:
+    """Compare printed numbers with what was computed from the document; one comparison for each verdict."""
+    judged = [(number, value, judge_recomputed(number, value)) for number, value in values]
+    for verdict in dict.fromkeys(verdict for _, _, verdict in judged):
+        group = [(number, value) for number, value, other in judged if other == verdict]
+        printed = ", ".join(f"{number.value:.10g}" for number, _ in group)
+        computed = ", ".join(format_significant(value, max(4, len(f"{value:.0f}") + 1)) for _, value in group)
+        yield Comparison(document, question, tuple(number for number, _ in group), printed, computed, verdict)
 
 
 # Documents

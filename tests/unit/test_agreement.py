@@ -13,6 +13,7 @@ from iosonde.agreement.judge import (
     judge_interval,
     judge_printed,
     judge_ranking,
+    judge_recomputed,
     judge_share,
     judge_sign,
 )
@@ -25,6 +26,17 @@ document: paper
 figures:
   - {where: page 1, words: "42 and 43", operation: cp, metric: real, unit: s, value: 42}
   - {where: page 1, words: "42 and 43", operation: rm, metric: real, unit: s, value: 43, slip: {why: a misprint}}
+"""
+
+
+SUMS = """\
+published: A paper
+document: paper
+figures:
+  - {where: page 1, words: "6.80 of .735", operation: a, metric: real, unit: s, value: 6.8}
+  - {where: page 1, words: "6.80 of .735", operation: b, metric: real, unit: s, value: 0.735}
+  - {where: page 1, words: "30 hours", operation: c, metric: real, unit: h, value: 30, slip: {should_be: 31.9, why: cut}}
+  - {where: page 1, words: "1020", operation: d, metric: real, unit: s, value: 1020, slip: {why: a digit is missing}}
 """
 
 
@@ -115,3 +127,21 @@ def test_a_number_that_nothing_was_compared_with():
     plain, wrong = read_publication(FILE, "x").figures
     assert judge_printed(plain).outcome is PublishedOutcome.NOT_MEASURED
     assert judge_printed(wrong).outcome is PublishedOutcome.DOCUMENT_WRONG
+
+
+@pytest.mark.parametrize(
+    ("operation", "computed", "outcome"),
+    [
+        ("a", 6.8049, PublishedOutcome.RECOMPUTED),
+        ("a", 6.806, PublishedOutcome.CONTRADICTED),
+        ("b", 0.7354, PublishedOutcome.RECOMPUTED),
+        ("b", 0.7356, PublishedOutcome.CONTRADICTED),
+        ("c", 31.93, PublishedOutcome.DOCUMENT_WRONG),
+        ("c", 30.2, PublishedOutcome.CONTRADICTED),  # no slip: the printed number follows
+        ("c", 31.8, PublishedOutcome.CONTRADICTED),  # not what the slip calls right
+        ("d", 10_200, PublishedOutcome.DOCUMENT_WRONG),
+    ],
+)
+def test_numbers_that_follow_from_the_document_to_the_last_digit(operation, computed, outcome):
+    (number,) = (number for number in read_publication(SUMS, "x").figures if number.operation == operation)
+    assert judge_recomputed(number, computed).outcome is outcome

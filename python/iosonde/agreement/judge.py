@@ -6,6 +6,7 @@ intervals. An agreement needs evidence: a measured interval that leaves a verdic
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +27,9 @@ SHARE_MARGIN = 0.05
 _MOST_EXACT, _N_SAMPLES, _SEED = 8, 20_000, 1
 
 
+_DIGITS = re.compile(r"(?<![\d.,])(?:\d+\.?\d*|\.\d+)(?![\d,])")
+
+
 class PublishedOutcome(StrEnum):
     """Verdict on a published number."""
 
@@ -33,6 +37,7 @@ class PublishedOutcome(StrEnum):
     SAME_RANKING = "same ranking"
     INSIDE_INTERVAL = "inside the interval"
     SAME_SHARE = "same share"
+    RECOMPUTED = "recomputed"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
     NOT_MEASURED = "not measured"
@@ -51,6 +56,33 @@ class PublishedVerdict:
 def judge_printed(number: PrintedNumber) -> PublishedVerdict:
     """Judge a number with which nothing was compared: it is wrong by its own document, or was not measured."""
     return PublishedVerdict(PublishedOutcome.NOT_MEASURED if number.slip is None else PublishedOutcome.DOCUMENT_WRONG)
+
+
+def judge_recomputed(number: PrintedNumber, computed: float) -> PublishedVerdict:
+    """Compare a number with what follows from the document's own numbers, in the printed unit and to the last printed
+    digit. A slip must be one: the printed number differs, and the right one does not."""
+    follows = _is_rounded(computed, number.value, _find_step(number))
+    if number.slip is None:
+        return PublishedVerdict(PublishedOutcome.RECOMPUTED if follows else PublishedOutcome.CONTRADICTED)
+    right = number.right_value
+    is_right = right is None or _is_rounded(computed, right, _count_step(f"{right:g}"))
+    return PublishedVerdict(
+        PublishedOutcome.DOCUMENT_WRONG if is_right and not follows else PublishedOutcome.CONTRADICTED
+    )
+
+
+def _is_rounded(computed: float, printed: float, step: float) -> bool:
+    return abs(computed - printed) <= 0.5 * step * (1 + 1e-6)
+
+
+def _find_step(number: PrintedNumber) -> float:
+    """Return one unit of the last printed digit: 0.01 for ``6.80``, 1 where the text has no plain number."""
+    tokens = _DIGITS.findall(" ".join(number.words))
+    return min((_count_step(token) for token in tokens if float(token) == abs(number.value)), default=1.0)
+
+
+def _count_step(token: str) -> float:
+    return 10.0 ** -len(token.partition(".")[2])
 
 
 def judge_sign(published: Estimate, measured: Estimate, neutral: float = 0.0) -> PublishedVerdict:
