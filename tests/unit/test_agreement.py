@@ -35,7 +35,7 @@ document: paper
 figures:
   - {where: page 1, words: "6.80 of .735", operation: a, metric: real, unit: s, value: 6.8}
   - {where: page 1, words: "6.80 of .735", operation: b, metric: real, unit: s, value: 0.735}
-  - {where: page 1, words: "30 hours", operation: c, metric: real, unit: h, value: 30, slip: {should_be: 31.9, why: cut}}
+  - {where: page 1, words: "30 hours", operation: c, metric: real, unit: h, value: 30, slip: {should_be: 31.9, why: c}}
   - {where: page 1, words: "1020", operation: d, metric: real, unit: s, value: 1020, slip: {why: a digit is missing}}
 """
 
