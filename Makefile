@@ -193,6 +193,7 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_watch.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_import.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_cpu.py $(BENCH_OPTIONS) $(if $(BEFORE),--before "$(BEFORE)")
 
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff

@@ -17,7 +17,7 @@ from stats_sample import store  # noqa: E402
 
 from iosonde.core.errors import IosondeError  # noqa: E402
 from iosonde.core.system_words import OPTIONS  # noqa: E402
-from iosonde.model.bound.shares import ABOVE, PERHAPS  # noqa: E402
+from iosonde.model.bound.shares import ABOVE, MARKS, PERHAPS  # noqa: E402
 from messages import assert_problem  # noqa: E402
 from terminal import command_of  # noqa: E402
 
@@ -96,11 +96,15 @@ def test_above_the_bound_is_flagged_with_its_interval(tmp_path):
     made = document(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
     assert [(row["s"], row["verdict"]) for row in made["rows"]] == [(1e7, None), (2e7, ABOVE), (4e7, PERHAPS)]
     assert made["s"] is None
+    table, *_ = invoke(
+        str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s"
+    ).split("\n\n")
+    assert [line.split()[-1] for line in table.splitlines()[2:]] == [MARKS[ABOVE], MARKS[PERHAPS]]
     words = ("--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
     for where, said in (
-        ((), r"\b1 of 3 [a-z ]+\(!\), 1 "),
-        (("--where", "n=2"), r"\b1 of 1 [a-z ]+\(!\):"),
-        (("--where", "n=4"), r"\b1 of 1 [a-z ]+\(!\):"),
+        ((), r"\b1 of 3 [a-z ]+, 1 "),
+        (("--where", "n=2"), r"\b1 of 1 [a-z ]+:"),
+        (("--where", "n=4"), r"\b1 of 1 [a-z ]+:"),
     ):
         assert re.search(said, " ".join(invoke(str(path), *words, *where).split()))
 

@@ -18,7 +18,7 @@ from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.source import open_data
 from iosonde.tables import content as data_content
-from messages import raises
+from messages import has_message, raises
 
 SIZES = ("4k", "1M")
 VALUES = [1099.8, 1101.2, 1100.4, 910.1, 911.0, 909.7, 1200.5, 1201.5, 1202.5, 805.5, 806.5, 807.25]
@@ -393,6 +393,26 @@ def test_rows_of_any_statistic_beside_a_mean_are_no_levels(tmp_path, words):
 
 
 @pytest.mark.parametrize(
+    ("name", "trials", "words", "n"),
+    [
+        ("run", (1, 2, 3), ("max", "min"), 6),
+        ("Lauf", (1, 2), ("Ø", "σ", "Varianz", "Std.Abw.", "rel. error", "p99"), 4),
+        ("trial", (1, 2, 3), ("geomean",), 6),
+        ("#", (1, 2, 3), ("MAX", "MIN"), 6),
+        ("clients", (1, 2, 4), ("max",), 8),  # a level
+        ("clients", (1, 2, 3), ("two",), 8),
+        ("run", (), ("max", "min"), 4),  # no trials
+    ],
+)
+def test_rows_of_statistics_by_other_words_are_no_trials(tmp_path, name, trials, words, n):
+    rows = [f"{fs},{trial},{100.5 + at}" for fs in ("nfs", "ceph") for at, trial in enumerate((*trials, *words))]
+    (tmp_path / "t.csv").write_text("\n".join([f"fs,{name},MB/s", *rows]) + "\n")
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert len(table) == n
+    assert ("summary-rows" in {warning.code for warning in table.warnings}) == (n < 2 * len((*trials, *words)))
+
+
+@pytest.mark.parametrize(
     ("name", "bad", "good", "n"),
     [
         ("status", "FAIL", "ok", 10),
@@ -400,6 +420,24 @@ def test_rows_of_any_statistic_beside_a_mean_are_no_levels(tmp_path, words):
         ("status", "degraded", "ok", 12),  # a setting
         ("volume", "failed", "ok", 12),
         ("status", "ok", "failed", 12),  # most of them
+        ("status", "1", "0", 10),
+        ("status", "500", "200", 12),
+        ("rc", "1", "0", 10),
+        ("exit_code", "137", "0", 10),
+        ("exit status", "2", "0", 10),
+        ("code", "2", "0", 12),  # may be anything
+        ("ok", "no", "yes", 10),
+        ("ok", "0", "1", 10),
+        ("valid", "0", "1", 10),
+        ("error", "EIO", "", 10),
+        ("error", "Input/output error", "none", 10),
+        ("error", "true", "false", 10),
+        ("error", "2.5", "1.5", 12),  # a spread
+        ("error [MB/s]", "2", "0", 12),
+        ("std error", "2", "0", 12),
+        ("failed", "1", "0", 10),
+        ("Ergebnis", "Fehler", "ok", 10),
+        ("Ergebnis", "ungültig", "gültig", 10),
     ],
 )
 def test_rows_that_a_status_calls_failed_are_left_out_and_counted(tmp_path, name, bad, good, n):
@@ -408,6 +446,8 @@ def test_rows_that_a_status_calls_failed_are_left_out_and_counted(tmp_path, name
     table = open_data(str(tmp_path / "t.csv")).table
     assert len(table) == n
     assert [warning.values["n"] for warning in table.warnings if warning.code == "failed-rows"] == [2] * (n < 12)
+    if n < 12:
+        assert roles_of(profile(tmp_path, (tmp_path / "t.csv").read_text()))[name] == "fact"
 
 
 def test_levels_in_columns_with_a_unit_in_brackets_are_rows(tmp_path):
@@ -432,9 +472,79 @@ def test_durations_and_rates_as_shells_and_tools_print_them_are_measured(tmp_pat
     assert roles_of(profile(tmp_path, f"fs,clients,result\n{rows}"))["result"] == "response"
 
 
-@pytest.mark.parametrize("cell", ["{} bytes copied, 10.7 s, 100 MB/s", "{}x", "{}:{}/s"])
+@pytest.mark.parametrize(
+    "cell", ["{} bytes copied, 10.7 s, 100 MB/s", "{}x", "{}:{}/s", "ca. {} MB/s", "bw={},iops={}", "${}"]
+)
 def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_path, cell):
     rows = "".join(f'nfs,{1 + row // 3},"{cell.format(100 + row, row)}"\n' for row in range(9))
     (tmp_path / "t.csv").write_text(f"fs,clients,result\n{rows}")
     with raises("unreadable-values", InputError, column="result"):
+        iosonde.summary(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "role"),
+    [
+        ("cpu_util", [21, 22, 23], "outcome"),
+        ("CPU %", ["21%", "24%", "36 %"], "outcome"),
+        ("mem_used", [1.5, 1.7, 1.6], "outcome"),
+        ("CPU-Auslastung (%)", [21, 24, 36], "outcome"),
+        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "outcome"),
+        ("temp_c", [41, 42, 43], "covariate"),
+        ("background_load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
+        ("load", [0, 50, 100], "setting"),
+        ("cpus", [1, 2, 4], "setting"),
+        ("cpu_limit", [1, 2, 4], "setting"),
+        ("mem_gb", [16, 32, 64], "setting"),
+        ("disk_used", ["10%", "50%", "90%"], "setting"),
+    ],
+)
+def test_loads_that_nobody_set_are_no_settings(tmp_path, name, cells, role):
+    values = [f"{value},{cells[row % len(cells)]}" for row, value in enumerate(VALUES)]
+    columns = roles_of(profile(tmp_path, lines_of(f"fs,size,MB/s,{name}", values)))
+    assert columns == {"MB/s": "response", "fs": "setting", "size": "setting", name: role}
+
+
+def test_a_load_may_be_what_was_measured(tmp_path):
+    table = lines_of("fs,size,cpu_util", list(map(str, VALUES)))
+    assert roles_of(profile(tmp_path, table))["cpu_util"] == "response"
+
+
+def test_errors_of_a_spreadsheet_are_missing_and_spoil_no_decimal_comma(tmp_path):
+    cells = [{2: "#NV", 7: "#DIV/0!", 8: "–"}.get(row, cell) for row, cell in enumerate(with_commas())]
+    rows = lines_of("fs;size;MB/s", cells, ";").splitlines()
+    text = "\n".join(
+        [f"{rows[0]};ratio", *(f"{row};{'#WERT!' if at == 3 else '1,5'}" for at, row in enumerate(rows[1:]))]
+    )
+    columns = {column["name"]: column for column in profile(tmp_path, text)["columns"]}
+    assert (columns["MB/s"]["n"], columns["MB/s"]["missing"], columns["MB/s"]["role"]) == (9, 3, "response")
+    warnings = open_data(str(tmp_path / "t.csv")).table.warnings
+    assert has_message(warnings, "missing-cells", n=4, columns="MB/s, ratio")
+
+
+@pytest.mark.parametrize("name", ["bw", "write_throughput", "Bandbreite", "iops"])
+def test_decimal_prefixes_of_rates_are_numbers(tmp_path, name):
+    cells = [f"{value / 1000:.6g}G" if value > 1000 else f"{value}M" for value in VALUES]
+    profile(tmp_path, lines_of(f"fs,size,{name}", cells))
+    table = open_data(str(tmp_path / "t.csv")).table
+    assert table.numbers(name).tolist() == pytest.approx([value * MEGA for value in VALUES])
+
+
+def test_the_bandwidth_of_a_link_is_a_setting(tmp_path):
+    values = [f"{value},{('10G', '25G')[row % 2]}" for row, value in enumerate(VALUES)]
+    assert roles_of(profile(tmp_path, lines_of("fs,size,MB/s,net_bw", values)))["net_bw"] == "setting"
+    assert set(open_data(str(tmp_path / "t.csv")).table.columns["net_bw"].values) == {"10G", "25G"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("MB/s", [(1 + row // 3, f">{100 + row // 3}") for row in range(9)]),
+        ("x", [(2**n, f"ca. {n}") for n in range(9)]),
+    ],
+)
+def test_clients_are_not_what_was_measured_where_texts_hold_numbers(tmp_path, name, rows):
+    lines = "".join(f"nfs,{clients},{text}\n" for clients, text in rows)
+    (tmp_path / "t.csv").write_text(f"fs,clients,{name}\n{lines}")
+    with raises("unreadable-values", InputError, column=name):
         iosonde.summary(str(tmp_path / "t.csv"))

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from iosonde.commands.bound.for_page import parse_system_option
 from iosonde.core.errors import InputError
 from iosonde.core.types import Run
+from iosonde.model.bound.shares import ABOVE, MARKS
 from iosonde.store import Store
 from terminal import command_of
 
@@ -96,7 +97,7 @@ def test_without_a_bound_there_is_no_such_section(store, tmp_path):
 def test_above_the_bound_is_flagged(store, tmp_path):
     run(report, store, "-o", tmp_path / "page.html", "--bound", "net=100MB/s")
     html = (tmp_path / "page.html").read_text()
-    assert '">!' in html and "cache" in html
+    assert f'">{MARKS[ABOVE]}<' in html and "cache" in html
     run(report, store, "-o", tmp_path / "page.html", "--bound", "net=10GB/s")
     assert '">!' not in (tmp_path / "page.html").read_text()
 

@@ -299,6 +299,18 @@ def test_rates_far_above_the_probed_links_of_the_same_nodes_are_found(tmp_path):
     assert times == pytest.approx({READ: 4.8, "write_large": 3.0}, rel=1e-3)
 
 
+def test_summary_finds_the_same_rates_above_the_probe_as_check(tmp_path):
+    source = open_data(str(with_probe(stored(tmp_path / "s", COUNTED))))
+    checked, summarised = (
+        [finding for finding in findings if finding.code == "S127"]
+        for findings in (
+            check(source, ResponseQuery()).examination.findings,
+            summary(source, ResponseQuery()).overview.findings,
+        )
+    )
+    assert len(checked) == 2 and summarised == checked
+
+
 @pytest.mark.parametrize(("hosts", "forth"), [(("n0", "n1"), 70e6), (("m0", "m1"), 20e6)])
 def test_rates_near_the_probe_or_of_other_nodes_are_none(tmp_path, hosts, forth):
     assert not above(with_probe(stored(tmp_path / "s", COUNTED), hosts, forth))

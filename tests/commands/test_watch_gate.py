@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import history_sample
 from iosonde.cli.group import cli
 from messages import raises
 
@@ -68,3 +69,13 @@ def test_a_file_that_cannot_be_written_is_a_mistake_of_the_user(tmp_path):
 
     with raises("unwritable-file"):
         iosonde.watch(write_nights(tmp_path / "a.csv", 20, 1.0), junit=str(tmp_path / "none" / "junit.xml"))
+
+
+def test_a_forge_reads_the_names_that_people_read(tmp_path):
+    history_sample.write_values(
+        tmp_path / "s", [1e8 * (1 if day < 20 else 0.8) * (1 + day % 3 / 100) for day in range(40)]
+    )
+    code, text = run(str(tmp_path / "s"), "--markdown", "--junit", str(tmp_path / "junit.xml"))
+    assert code == 1 and "last" not in text
+    (case,) = ElementTree.parse(tmp_path / "junit.xml").getroot().iter("testcase")
+    assert case.get("name").split() == ["write", "bandwidth"]

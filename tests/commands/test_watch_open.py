@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import history_sample
-from iosonde.commands.watch.answer import Watch, _describe_largest, watch
+from iosonde.commands.watch.answer import Watch, watch
 from iosonde.commands.watch.change import SeriesChange, is_open
+from iosonde.commands.watch.sentence import _describe_largest
 from iosonde.commands.watch.series import WatchedSeries, determine_start
 from iosonde.commands.watch.text import change_lines
 from iosonde.core.contradiction import CONTRADICTIONS, Contradiction

@@ -200,3 +200,45 @@ def test_a_suspected_regression_says_how_many_points_would_settle_it_and_does_no
     entry = answer.to_dict()["suspected"][0]
     assert entry["points_to_settle"] == answer.suspected[0].remaining and entry["word"] == "slower"
     assert CliRunner().invoke(cli, ["watch", str(tmp_path / "a.csv")]).exit_code == 0
+    short = watch_file(str(tmp_path / "a.csv"))
+    text = "\n".join(str(line) for line in iosonde.watch(str(tmp_path / "a.csv")).text())
+    assert "more" not in short.sentence and text.count(" settle ") == len(short.suspected)
+    assert all(item.change.cause in " ".join(text.split()) for item in short.suspected)
+
+
+def test_fewer_points_than_are_newest_are_all_of_them(tmp_path):
+    rows = [f"2026-11-{day + 1:02},{100 + day % 3}" for day in range(11)]
+    (tmp_path / "a.csv").write_text("\n".join(["date,mibs", *rows, ""]))
+    result = iosonde.watch(str(tmp_path / "a.csv"), looks=1)
+    assert result.answer.period.split()[1] == "11" and result.answer.period in result.answer.sentence
+    assert "together" not in str(result)
+
+
+def test_a_level_without_a_unit_has_no_blank_before_the_colon(tmp_path):
+    rows = [f"2026-11-{day + 1:02},{(100 if day < 15 else 50) + day % 3}" for day in range(30)]
+    (tmp_path / "a.csv").write_text("\n".join(["date,mibs", *rows, ""]))
+    text = str(iosonde.watch(str(tmp_path / "a.csv")))
+    assert "→" in text and " :" not in text
+
+
+def test_a_suspicion_of_a_short_series_names_its_commit(tmp_path):
+    rows = [f"2026-11-{day + 1:02},c{day},{100 + day % 3 if day < 4 else 70 + day % 3}" for day in range(7)]
+    (tmp_path / "a.csv").write_text("\n".join(["date,commit,mibs", *rows, ""]))
+    answer = watch_file(str(tmp_path / "a.csv"))
+    assert not answer.suspected and "c3 → c4" in answer.sentence
+
+
+def test_a_multiple_of_a_series_is_judged_once(tmp_path):
+    rng = np.random.default_rng(4)
+    values = 100 * (1 + 0.01 * rng.standard_normal(40))
+    values[28:] *= 0.8
+    days = [str(np.datetime64("2026-09-01") + day) for day in range(40)]
+    rows = [
+        f"{day},{value:.4f},{16 * value:.3f},{rng.normal(5, 0.1):.4f}" for day, value in zip(days, values, strict=True)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join(["date,bandwidth,iops,latency_ms", *rows, ""]))
+    answer = iosonde.watch(str(tmp_path / "a.csv"), response="bandwidth,iops,latency_ms").answer
+    assert len(answer.series) == 2 and len(answer.regressions) == 1 and codes(answer.warnings)[-1] == "copied-series"
+    assert [(copy.metric.name, judged.metric.name) for copy, judged in answer.copies] == [("iops", "bandwidth")]
+    (alone,) = iosonde.watch(str(tmp_path / "a.csv"), response="iops").answer.series
+    assert alone.metric.name == "iops"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 import bench_coverage
 import bench_false_alarms
+import bench_import
 import bench_watch
 import limits
+from iosonde.importers import read, understand
 
 
 @pytest.mark.parametrize(
@@ -55,3 +59,20 @@ def test_what_is_beyond_a_limit_ends_with_code_1(monkeypatch, capsys):
     assert capsys.readouterr().out.count(" limit: ") == len(bench_false_alarms.CLEAN)
     monkeypatch.setattr(bench_false_alarms, "rates", lambda draw, *_, seed: (0.05, {}))
     assert bench_false_alarms.main() == 0
+
+
+def test_an_importer_slower_than_its_limit_fails_the_bench_of_imports(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["bench_import.py", "--quick"])
+    monkeypatch.setattr(bench_import, "_BYTES", 20_000)
+    cases = {name: (build, 0.0) for name, (build, _) in bench_import.CASES.items()}
+    monkeypatch.setattr(bench_import, "CASES", cases)
+    assert bench_import.main() == 1
+    assert capsys.readouterr().out.count(" limit: ") == len(cases)
+    monkeypatch.setattr(bench_import, "CASES", {name: (build, 1e9) for name, (build, _) in cases.items()})
+    assert bench_import.main() == 0
+
+
+def test_the_logs_of_the_bench_of_imports_are_one_run_each():
+    for build in (bench_import.build_darshan_log, bench_import.build_iostat_log, bench_import.build_sar_log):
+        (run,) = understand(read(io.BytesIO(build(50_000)), "bench")).runs
+        assert run.rows and not run.missing

@@ -707,6 +707,25 @@ def test_files_that_fio_wrote_again_without_flushing_may_be_in_memory(options, i
     assert list_operations(read_fio(job), "S142") == ["write"] * is_doubtful
 
 
+@pytest.mark.parametrize(("end_fsync", "operations"), [("0", ["write"]), ("1", [])])
+def test_writes_of_servers_are_as_those_of_one_where_their_options_are_printed(end_fsync, operations):
+    job = build_job(build_side(1000, 0.9e6), rw="write", ioengine="psync", direct="0", size="64m", end_fsync=end_fsync)
+    job["write"] = job.pop("read")
+    servers = [{**job, "hostname": "127.0.0.1", "port": port} for port in (8871, 8872)]
+    assert list_operations(read_fio(*servers, key="client_stats"), "S142") == operations
+    unprinted = [{key: value for key, value in job.items() if key != "job options"} for job in servers]
+    assert not list_operations(read_fio(*unprinted, key="client_stats"), "S142")
+
+
+def test_servers_and_threads_that_read_their_files_again_may_have_read_memory():
+    job = build_job(build_side(1000, 0.9e6), ioengine="psync", direct="0", size="64m")
+    servers = [{**job, "hostname": "127.0.0.1", "port": port} for port in (8871, 8872)]
+    for run in (read_fio(job, job), read_fio(*servers, key="client_stats")):
+        assert list_operations(run, "S104") == ["read"]
+    few = [{**job, "job options": {**job["job options"], "size": "200m"}} for job in servers]
+    assert not list_operations(read_fio(*few, key="client_stats"), "S104")
+
+
 @pytest.mark.parametrize(
     ("mean_ns", "options", "is_doubtful"),
     [(1500, {}, True), (9000, {}, False), (1500, {"end_fsync": "1"}, False), (1500, {"ioengine": "null"}, False)],

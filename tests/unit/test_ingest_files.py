@@ -13,6 +13,7 @@ from iosonde.importers import Claim
 from iosonde.importers.runs import build_run_prefix
 from iosonde.ingest import import_files
 from iosonde.ingest.import_files import CandidateFile, FileOutcome, Imported, ImportPlan
+from iosonde.store import Store
 from messages import assert_problem, raises
 
 GOOD = FileOutcome("a", "ior", runs=3, incomplete=1, warnings=2)
@@ -127,7 +128,7 @@ def test_batches_have_few_files_and_few_bytes(monkeypatch, sizes, batches):
     monkeypatch.setattr(import_files, "BATCH_BYTES", 10)
     files = [candidate(f"{at}/x", size) for at, size in enumerate(sizes)]
     for form in ({"form": "ior"}, {"columns": "map"}):
-        made = list(import_files._iterate_batches(plan(**form), files))
+        made = list(import_files._iterate_batches(import_files._iterate_groups(plan(**form), files)))
         assert [len(batch) for batch in made] == batches
         assert [file for batch in made for group in batch for file in group] == files
         assert all(len(group) == 1 for batch in made for group in batch)
@@ -136,7 +137,7 @@ def test_batches_have_few_files_and_few_bytes(monkeypatch, sizes, batches):
 def test_files_of_one_execution_stay_in_one_batch(monkeypatch):
     monkeypatch.setattr(import_files, "BATCH_FILES", 2)
     files = [candidate(name) for name in ("a/x", "b/result.txt", "b/ior-easy-write.txt", "c/x", "d/x")]
-    made = list(import_files._iterate_batches(plan(), files))
+    made = list(import_files._iterate_batches(import_files._iterate_groups(plan(), files)))
     assert [[[str(file.path) for file in group] for group in batch] for batch in made] == [
         [["a/x"]],
         [["b/result.txt", "b/ior-easy-write.txt"]],
@@ -340,3 +341,23 @@ def test_many_files_are_read_by_several_processes(monkeypatch, n, jobs, processe
     made = import_files.import_all(plan(form="ior"), [candidate(f"{at}/x") for at in range(n)], jobs)
     assert len(made.outcomes) == n
     assert started == ([] if processes is None else [(processes, True, 1)])
+
+
+def test_copies_count_once_whatever_the_number_of_processes(monkeypatch, tmp_path):
+    monkeypatch.setattr(import_files, "BATCH_FILES", 1)
+    output = (Path(__file__).parents[1] / "golden/fixtures/ior/gen-ior400-fpp-3reps.txt").read_text()
+    for number in range(25):
+        for place in ("a", "b"):  # a directory each: files of one directory may be one measurement
+            file = tmp_path / "data" / f"{number:02}" / place / "ior.txt"
+            file.parent.mkdir(parents=True)
+            file.write_text(output + "#" * number)
+    answers = []
+    for jobs in (1, 2):
+        store = tmp_path / f"s{jobs}"
+        with import_files.iterate_file_groups([str(tmp_path / "data")], True, store) as files:
+            imported = import_files.import_all(plan(store, sources=("{number}/{place}/*",)), files, jobs)
+        runs = sorted((run["id"], run["factors"]["place"]) for run in Store.open(store).runs())
+        answers.append((imported.to_dict(), runs))
+    assert answers[0] == answers[1]
+    assert (imported.n_runs, imported.to_dict()["already_there"]) == (25, 25)
+    assert {place for _, place in runs} == {"a"}

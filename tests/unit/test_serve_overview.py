@@ -35,8 +35,14 @@ NIGHTS, STEP = 40, 24
 LONG = get_deadline(600)
 
 
-def write_nights(path, nights, step=STEP, nodes=NODES):
-    """A night at each number of nodes, not in their order; from night ``step`` on writing is a tenth slower."""
+def get_rate(night, trial, step):
+    noise = 1 + 0.01 * ((7 * night + trial.index) % 10 - 5) / 5
+    return 1e8 * trial.nodes * noise * (0.9 if night >= step else 1)
+
+
+def write_nights(path, nights, step=STEP, nodes=NODES, sizes=()):
+    """A night at each number of nodes, not in their order; from night ``step`` on writing is a tenth slower. ``sizes``
+    of operations: their rate was measured, too."""
     store = Store.create(path)
     for night in range(nights):
         name = f"night-{night:03}"
@@ -55,15 +61,11 @@ def write_nights(path, nights, step=STEP, nodes=NODES):
                 factors={**trial.factors, "repetition": 0},
                 facts={"subject_commit": history_sample.commit_of(night // 2)},
                 observations=[
-                    Observation(
-                        "write",
-                        "bandwidth_last_done",
-                        1e8
-                        * trial.nodes
-                        * (1 + 0.01 * ((7 * night + trial.index) % 10 - 5) / 5)
-                        * (0.9 if night >= step else 1),
-                        "bytes/s",
-                    )
+                    Observation("write", "bandwidth_last_done", get_rate(night, trial, step), "bytes/s"),
+                    *(
+                        Observation("write", "rate_last_done", get_rate(night, trial, step) / size, "operations/s")
+                        for size in sizes
+                    ),
                 ],
             )
             for trial in trials
@@ -122,6 +124,17 @@ def test_states_are_those_of_watch(store, shelf):
         assert (series.state, series.since) == (state.state, state.since) == (SeriesState.OPEN, STEP)
         assert series.title == item.title and [point.value for point in series.points] == item.values.tolist()
         assert series.get_state_at(STEP) == SeriesState.OPEN and series.get_state_at(STEP - 1) == SeriesState.NO_CHANGE
+
+
+def test_a_multiple_of_a_series_has_its_state_without_being_judged(tmp_path):
+    store = write_nights(tmp_path / "s", NIGHTS, nodes=(1,), sizes=(4096,))
+    query = ResponseQuery(metric=("bandwidth", "iops"))
+    seen = watch(open_data(store), query)
+    assert [series.metric.name for series in seen.series] == ["bandwidth_last_done"]
+    ((rate, bandwidth),) = seen.copies
+    overview = overviews._describe_series(seen, rate, bandwidth)
+    assert overview.metric == "rate_last_done" and overview.state is SeriesState.OPEN and len(overview.changes) == 1
+    assert overview.points[0].value == rate.values[0] != bandwidth.values[0]
 
 
 @pytest.mark.parametrize(

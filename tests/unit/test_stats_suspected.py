@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.find import Search, find_changes
+from iosonde.stats.changes.find import Search, SearchedValues, find_changes, search_newest
 from iosonde.stats.changes.suspected import MOST, find_suspected
 
 SEARCH = Search()
@@ -53,3 +53,10 @@ def test_nothing_is_suspected_of_old_or_small_steps_and_a_step_that_will_not_cou
 def test_few_looks_at_what_does_not_change_raise_a_suspicion():
     n_suspected = sum(suspect(noise(60, seed)) is not None for seed in range(300))
     assert n_suspected <= 25  # 5 % of 300, with 95 % of the binomial distribution below 22
+
+
+def test_the_newest_values_are_searched_alone():
+    segments = []
+    history = SearchedValues(365, lambda begin, end: segments.append((begin, end)))
+    assert search_newest([history], SEARCH) == [()]
+    assert {end for _, end in segments} == {365} and len(segments) <= 12

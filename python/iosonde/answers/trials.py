@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.transforms import LOG_BASES
 from iosonde.data.choice import column_to_texts
@@ -204,9 +205,14 @@ def find_impossible_cells(source: Source, cells: Sequence[TrialCell], level: flo
     return build_probed_limits(source, level).impossible(cells, source.runs)
 
 
+def list_probes(source: Source) -> list[StoredRun]:
+    """Return the complete repetitions of the probes of DATA."""
+    return select_complete_probes(source.probes)
+
+
 def build_probed_limits(source: Source, level: float) -> ProbedLimits:
     """Return the limits of the hardware by the probes of DATA."""
-    return ProbedLimits(select_complete_probes(source.probes), level)
+    return ProbedLimits(list_probes(source), level)
 
 
 def select_headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -37,15 +37,40 @@ SET_ROLES = (ColumnRole.SETTING, ColumnRole.CONSTANT)
 REMARK_NAMES = frozenset(
     ("comment", "comments", "note", "notes", "remark", "remarks", "kommentar", "bemerkung", "anmerkung")
 )
+# Names of trials, outer ones first.
+TRIALS = (
+    "run",
+    "trial",
+    "try",
+    "attempt",
+    "repetition",
+    "repeat",
+    "repeats",
+    "rep",
+    "reps",
+    "replicate",
+    "iteration",
+    "iter",
+    "lauf",
+    "durchlauf",
+    "messung",
+    "wiederholung",
+    "versuch",
+    "essai",
+    "répétition",
+    "repetición",
+)
 _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Column → role; responses come first, in the order in which they were named. ``stated`` are not guessed."""
+    """Column → role; responses come first, in the order in which they were named. ``stated`` are not guessed.
+    ``computed``: fact that follows from settings → its formula."""
 
     by_column: Mapping[str, ColumnRole]
     stated: frozenset[str] = frozenset()
+    computed: Mapping[str, str] = field(default_factory=dict)
 
     def select(self, *roles: ColumnRole) -> tuple[str, ...]:
         """Return the columns that have one of these roles."""

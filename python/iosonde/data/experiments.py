@@ -14,9 +14,8 @@ from iosonde.core.hardware import SOURCE
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
+from iosonde.core.together import is_determined
 from iosonde.core.types import Experiment
-
-from .together import is_determined
 
 if TYPE_CHECKING:
     from iosonde.store import Store

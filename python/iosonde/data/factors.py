@@ -12,15 +12,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.grouping import group_by_key
 from iosonde.core.schema import HEALTH, is_setting_name
 from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
+from iosonde.core.together import is_bijective, is_determined, take_first_rows
 from iosonde.core.types import Experiment, Factor, Role
 
 from .bindings import bind_experiments, find_bindings
 from .experiments import EXPERIMENT
-from .together import is_bijective, is_determined, take_first_rows
 
 # Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
@@ -33,11 +34,12 @@ _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 @dataclass(frozen=True)
 class VaryingFactors:
     """The varying factors, in order, by their columns. ``confounded`` maps each column of ``twins`` to the factor that
-    it always changes with."""
+    it always changes with. ``computed``: column that follows from several factors → its formula."""
 
     factors: tuple[Factor, ...] = ()
     confounded: Mapping[str, str] = field(default_factory=dict)
     twins: tuple[Factor, ...] = ()
+    computed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -54,10 +56,12 @@ class VaryingFactors:
             if role in _FACTOR_ROLES
         ]
         factors = (*(factor for factor in self.factors if factor.name not in stated), *added)
+        computed = find_computed_settings(rows, [factor.name for factor in factors], stated)
+        factors = tuple(factor for factor in factors if factor.name not in computed)
         names = {factor.name for factor in factors}
         confounded = {a: b for a, b in self.confounded.items() if a not in stated and b in names}
         twins = tuple(factor for factor in self.twins if factor.name in confounded)
-        return VaryingFactors(factors, confounded, twins)
+        return VaryingFactors(factors, confounded, twins, computed)
 
 
 def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:

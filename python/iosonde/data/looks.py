@@ -8,33 +8,12 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from iosonde.core.column_roles import TRIALS as TRIALS
 from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
+from iosonde.core.column_values import has_integers as has_integers
+from iosonde.core.column_values import is_mostly_distinct as is_mostly_distinct
 from iosonde.core.table import Column
 
-_MIN_DISTINCT_SHARE = 0.5
-# Names of trials, outer ones first.
-TRIALS = (
-    "run",
-    "trial",
-    "try",
-    "attempt",
-    "repetition",
-    "repeat",
-    "repeats",
-    "rep",
-    "reps",
-    "replicate",
-    "iteration",
-    "iter",
-    "lauf",
-    "durchlauf",
-    "messung",
-    "wiederholung",
-    "versuch",
-    "essai",
-    "répétition",
-    "repetición",
-)
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
 _MEANS = frozenset(("mean", "avg", "average"))
@@ -44,7 +23,6 @@ _COUNTS = frozenset(("n", "count", "of", "no", "num", "number", "trials", "sampl
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
 # Words that number a part of a trial; singular, as `ranks` is a count.
 RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
-_CONDITIONS = frozenset(("load", "loadavg", "background", "ambient", "temperature", "baseline", "uptime", "occupancy"))
 _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s, but not 10:30 or 2026-01-01
 
 
@@ -54,14 +32,6 @@ def is_surely_measured(column: Column) -> bool:
     if not column.numeric or column.missing.all() or not is_mostly_distinct(column):
         return False
     return is_metric(column) or not (column.unit or has_integers(column))
-
-
-def is_condition(column: Column) -> bool:
-    """Return whether numbers with hardly any duplicates, decimals and no unit have the name of a condition that was not
-    chosen, such as a background load."""
-    is_scattered = column.numeric and not column.missing.all() and is_mostly_distinct(column)
-    is_bare = is_scattered and not is_metric(column) and not column.unit and not has_integers(column)
-    return is_bare and not _CONDITIONS.isdisjoint(split_column_name(column.label))
 
 
 def is_metric(column: Column) -> bool:
@@ -85,18 +55,6 @@ def has_values_as_text(column: Column) -> bool:
     be computed with."""
     present = [] if column.numeric else [str(value) for value in column.values if value is not None]
     return bool(present) and 2 * sum(bool(_VALUE.fullmatch(value)) for value in present) >= len(present)
-
-
-def is_mostly_distinct(column: Column) -> bool:
-    """Return whether it has hardly any duplicates."""
-    present = column.values[~column.missing]
-    return len(set(present.tolist())) > _MIN_DISTINCT_SHARE * present.size
-
-
-def has_integers(column: Column) -> bool:
-    """Return whether all its numbers are whole."""
-    present = column.values[~column.missing].astype(float)
-    return bool(np.all(present == np.round(present)))
 
 
 def is_rank_number(column: Column) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from iosonde.core import together
 from iosonde.core.column_roles import ColumnRole, Roles
 from iosonde.core.data_profile import ColumnProfile, Profile
 from iosonde.core.errors import InputError
@@ -13,7 +14,7 @@ from iosonde.core.table import Cell, Column, Table, format_cell
 from iosonde.core.types import Role
 from iosonde.core.units import parse_typed_sizes
 
-from . import roles, together
+from . import roles
 from .factors import VaryingFactors
 from .repeats import describe_repeats
 from .response import VALUE

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iosonde.core.column_roles import ColumnRole, Roles
+from iosonde.core.computed_columns import describe_computed_columns
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
@@ -123,7 +124,8 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
     warnings: tuple[str, ...] = (*describe_repeats(table), *filter(None, [trials.note]))
     if varying.factors and not query.on:
         assumption = _build_assumption_warning(source, column_roles, candidates, trials)
-        warnings = (assumption, trials.note) if trials.are_parts else (assumption,)
+        notes = describe_computed_columns(column_roles.computed)
+        warnings = (assumption, *([trials.note] if trials.are_parts else []), *notes)
     return [
         replace(candidate, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
         for candidate in candidates
@@ -148,6 +150,7 @@ def _build_assumption_warning(
     table, filtered = source.table, {column for column, _, _ in source.where}
     parts = [name for name in column_roles.select(ColumnRole.PART) if table.column(name).is_varying]
     statistics = [name for name in find_row_statistics(list(table.columns.values())) if name in column_roles.remarks]
+    explained = (*column_roles.stated, *column_roles.computed, *statistics)
     values = {
         "responses": ", ".join(_format_name(table, title) for title in titles),
         "factors": ", ".join(name for name in responses[0].names if name not in titles),
@@ -158,7 +161,7 @@ def _build_assumption_warning(
         "repetitions": "" if averaged else _join_some(column_roles.select(ColumnRole.REPETITION)),
         "excluded": ", ".join(column_roles.others),
         "covariates": _join_some([name for name in column_roles.select(ColumnRole.COVARIATE) if name not in filtered]),
-        "facts": _join_some([name for name in column_roles.remarks if name not in (*column_roles.stated, *statistics)]),
+        "facts": _join_some([name for name in column_roles.remarks if name not in explained]),
         "constants": _join_some([name for name in column_roles.select(ColumnRole.CONSTANT) if name not in filtered]),
     }
     template = "data: {responses} by {factors}"

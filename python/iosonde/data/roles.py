@@ -4,7 +4,6 @@ The guess from the values is always reported, and the user can override it (``--
 field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (``run``, ``iteration``).
 """
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,10 +11,12 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles
 from iosonde.core.column_units import split_column_name
+from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 from iosonde.tables.dates import is_date
+from iosonde.tables.loads import guess_load_role
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
@@ -27,7 +28,6 @@ from .looks import (
     has_metric_name,
     has_metric_unit,
     has_values_as_text,
-    is_condition,
     is_metric,
     is_mostly_distinct,
     is_rank_number,
@@ -37,10 +37,12 @@ from .outcomes import find_outcomes
 
 _NUMBERING = {*TRIALS, BLOCK, "sample", "index", "idx", "id", "seq", "order", "seed", "number"}
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
+# Words for the scale of an experiment, which is set.
+_SCALES = ("clients", "nodes", "files", "threads", "procs", "processes", "ranks", "jobs", "servers", "tasks", "disks")
 _HOSTS = ("host", "hostname")
 _SENTENCE = 5  # words
+_VARIED = (ColumnRole.SETTING, ColumnRole.BLOCK, ColumnRole.COVARIATE)
 _UNUSED = (None, ColumnRole.FACT)
-_BEGINS_VALUE = re.compile(r"\s*[~<>≈]?\s*[+-]?\d")
 
 
 def guess_roles(
@@ -62,6 +64,10 @@ def guess_roles(
     roles = {name: ColumnRole.FACT for name in statistics if name not in response_names} | roles
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     remaining = [c for c in rest if c.name not in roles]
+    loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
+    if measured or any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
+        roles |= loads
+        remaining = [c for c in remaining if c.name not in loads]
     for column in remaining:
         # Without this check another column, such as the number of clients, would be taken as measured.
         is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)
@@ -82,11 +88,18 @@ def guess_roles(
     settings = [c for c in remaining if c.name not in measured and roles[c.name] is ColumnRole.SETTING]
     if ColumnRole.REPETITION not in roles.values():  # else the hosts may be parts of a trial
         roles |= dict.fromkeys(_find_crossed_hosts(table, settings), ColumnRole.FACT)
+    every = [name for name in table.columns if name not in measured]
+    computed = find_computed_settings(
+        table,
+        [name for name in every if roles.get(name, ColumnRole.SETTING) in _VARIED],
+        required=set(every) - {c.name for c in remaining},
+    )
+    roles |= dict.fromkeys(computed, ColumnRole.FACT)
     if by is not None:  # the question names the factors
         roles |= {name: ColumnRole.COVARIATE for name, role in roles.items() if role in SET_ROLES}
     stated = dict.fromkeys(setting_names, ColumnRole.SETTING) | dict.fromkeys(measured, ColumnRole.RESPONSE)
     ordered = stated | {name: roles[name] for name in table.columns if name not in stated}
-    return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role))
+    return Roles(ordered, frozenset(c.name for c in table.columns.values() if c.role), computed)
 
 
 def guess_roles_of_rows(table: Table, responses: Sequence[str]) -> Roles:
@@ -108,10 +121,9 @@ def _find_crossed_hosts(table: Table, settings: Sequence[Column]) -> list[str]:
 
 
 def _guess_counter(column: Column) -> ColumnRole | None:
-    """Return the role of a column that counts, dates or remarks on rows, or of a condition; None for one that was set
-    or measured."""
+    """Return the role of a column that counts, dates or remarks on rows; None for one that was set or measured."""
     if not _is_row_number(column):
-        return ColumnRole.FACT if _is_remark(column) else ColumnRole.COVARIATE if is_condition(column) else None
+        return ColumnRole.FACT if _is_remark(column) else None
     if is_rank_number(column):
         return ColumnRole.PART
     word = get_last_word(column)
@@ -157,13 +169,16 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _check_others_are_readable(table: Table, candidates: Sequence[Column], measured: Sequence[str]) -> None:
-    """Check that no setting was taken as measured because the values are texts: its numbers repeat, and those of a
-    column of texts that begin with numbers do not. Raises InputError."""
-    if any(is_metric(column) or is_mostly_distinct(column) for column in map(table.column, measured)):
-        return
+    """Check that no setting was taken as measured because the values are texts: its numbers repeat, and a column of
+    texts with numbers has the name of a metric or hardly any duplicates. Raises InputError."""
+    for column in map(table.column, measured):
+        if is_metric(column) or (is_mostly_distinct(column) and get_last_word(column) not in _SCALES):
+            return
     for column in candidates:
-        texts = [] if column.numeric or column.level_unit else [str(v) for v in column.values if v is not None]
-        if texts and is_mostly_distinct(column) and all(map(_BEGINS_VALUE.match, texts)):
+        is_level = column.level_unit and not is_metric(column)
+        texts = [] if column.numeric or is_level else [str(v) for v in column.values if v is not None]
+        has_numbers = 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
+        if has_numbers and (is_metric(column) or is_mostly_distinct(column)):
             raise InputError(
                 "unreadable-values",
                 "{table}: column '{column}' may be what was measured, but its values, such as '{cell}', are no numbers",

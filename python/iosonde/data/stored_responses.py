@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from iosonde.core.computed_columns import describe_computed_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.metrics import build_metric
 from iosonde.core.problems import find_closest_word
@@ -24,7 +25,9 @@ def responses_from_campaign(source: StoredSource, query: ResponseQuery) -> Itera
     for response in _iter_responses(source, query):
         ids = {str(run) for run in response.rows.column("run").values}
         warning = describe_included_incomplete([run for run in source.runs if run.id in ids])
-        yield replace(response, warnings=(*response.warnings, warning)) if warning else response
+        computed = {} if query.on else source.varying_factors.computed
+        notes = (*filter(None, [warning]), *describe_computed_columns(computed))
+        yield replace(response, warnings=(*response.warnings, *notes))
 
 
 def _iter_responses(source: StoredSource, query: ResponseQuery) -> Iterator[Response]:

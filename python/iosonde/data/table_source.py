@@ -20,6 +20,7 @@ from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import COMPLETE, has_incomplete_condition
 from iosonde.core.words import format_count
 from iosonde.tables.levels_in_columns import fold_levels
+from iosonde.tables.metrics_in_rows import split_metrics
 
 from . import stored, tables
 from .factors import VaryingFactors
@@ -202,12 +203,11 @@ class Source:
         return replace(self, table=table, stated_roles=(*self.stated_roles, *roles.items()))
 
     def fold_repeats(self, question: Sequence[str]) -> Source:
-        """Return the source with repetitions in columns as rows, except those that the question's texts name."""
-        return (
-            self
-            if self.knows_factors
-            else replace(self, table=fold_levels(fold_repeats(self.table, question), question))
-        )
+        """Return the source with repetitions in columns as rows, and metrics in rows as columns, except those that the
+        question's texts name. Raises InputError."""
+        if self.knows_factors:
+            return self
+        return replace(self, table=split_metrics(fold_levels(fold_repeats(self.table, question), question), question))
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""

@@ -112,7 +112,8 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -
     jobs = group_parts(_describe_part(run, part, shared) for part in rest)
     options = [{**shared, **get_json_object(part.entry, _OPTIONS)} for part in rest]
     run.is_closed_loop = all(map(is_closed_loop, options))
-    run.is_unflushed = False if clients else join_flags(map(is_unflushed, options))
+    has_options = not clients or all(_OPTIONS in part.entry for part in rest)
+    run.is_unflushed = has_options and join_flags(map(is_unflushed, options))
     if not clients and all(map(has_only_own_options, options)) and not run.warnings:
         run.facts[STATES_ALL_OPTIONS] = True
     line = lines.at(begin) if clients else lines.locate_needle('"jobs"', begin, end)[0]

@@ -119,14 +119,14 @@ class _Reader:
     def __init__(self) -> None:
         self.runs: list[Parsed] = []
         self._reports: Reports | None = None
-        self._host, self._columns = "", list[str]()
+        self._host, self._columns, self._kind = "", tuple[str, ...](), DISK
         self._tables = set[str]()
         self._moment: Moment | None = None
         self._begin = 0
 
     def read_line(self, at: int, line: str) -> None:
         if not line:
-            self._columns = []
+            self._columns = ()
         elif match := _HEADER.match(line):
             self.end_call()
             self._host = match[2]
@@ -141,8 +141,8 @@ class _Reader:
             self._reports.lacks(at, Message("damaged-lines", "an unknown line: a report may be lost here"))
 
     def _begin_table(self, at: int, line: str) -> None:
-        self._columns = line.split()
-        kind = CPU if line.startswith(_CPUS) else DISK
+        kind = self._kind = CPU if line.startswith(_CPUS) else DISK
+        self._columns = tuple(line.split()[kind == CPU :])
         if kind in self._tables or not self._reports:
             self._tables = set()
             if self._moment is None or not self._reports:
@@ -155,19 +155,18 @@ class _Reader:
         self._reports.begin_report(self._moment)
 
     def _read_row(self, at: int, line: str, reports: Reports) -> None:
-        cells, is_cpu = line.split(), self._columns[0] == _CPUS
-        columns = self._columns[1:] if is_cpu else self._columns
+        cells, columns = line.split(), self._columns
         if len(cells) != len(columns):
             reports.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             return
-        device = "all" if is_cpu else cells[0 if columns[0].startswith("Device") else -1]
-        reports.add(at, CPU if is_cpu else DISK, device, read_values(zip(columns, cells, strict=True)))
+        device = "all" if self._kind == CPU else cells[0 if columns[0].startswith("Device") else -1]
+        reports.add(at, self._kind, device, read_values(columns, cells))
 
     def end_call(self) -> None:
         """Close the call."""
         if self._reports:
             self.runs.append(self._reports.build(self._begin))
-        self._reports, self._moment, self._tables, self._columns = None, None, set(), []
+        self._reports, self._moment, self._tables, self._columns = None, None, set(), ()
 
 
 def _parse_json(text: Text) -> list[Parsed]:
@@ -180,12 +179,12 @@ def _parse_json(text: Text) -> list[Parsed]:
             line, at = lines.locate_needle(mark, at + 1)
             reports.begin_report(parse_moment(str(report.get("timestamp", ""))))
             cpu = get_json_object(report, "avg-cpu")
-            reports.add(line, CPU, "all", read_values(cpu.items()))
+            reports.add(line, CPU, "all", read_values(tuple(cpu), cpu.values()))
             for disk in list_objects(report, "disk"):
                 name = str(disk.pop("disk_device", ""))
                 # A group (-g) has a blank before its name.
                 if not name.startswith(" "):
-                    reports.add(line, DISK, name, read_values(disk.items()))
+                    reports.add(line, DISK, name, read_values(tuple(disk), disk.values()))
         runs.append(reports.build(1))
     if is_cut:
         for run in runs:

@@ -215,11 +215,11 @@ def get_begin_words(name: str) -> tuple[str, ...]:
 def _parse_runs(importer_name: str, text: Text) -> list[Parsed]:
     with _pause_garbage_collection():
         runs = _call_importer(importer_name, importers()[importer_name].parse, text)
-    for run in runs:
-        run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
-    runs = [drop_implausible_rows(run, text) for run in runs]
-    for run in runs:
-        note_contradictions(run)
+        for run in runs:
+            run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
+        runs = [drop_implausible_rows(run, text) for run in runs]
+        for run in runs:
+            note_contradictions(run)
     return runs
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import mul
 from typing import NamedTuple
 
 from iosonde.core.device_loads import UNITS
@@ -51,13 +52,14 @@ def format_moment(seconds: float) -> str:
 def average(samples: Sequence[DeviceSample]) -> dict[str, float]:
     """Return the means over time, those of latencies over requests, and ``utilisation_sample_max``."""
     means: dict[str, float] = {}
-    for name in UNITS:
+    names = {name for sample in samples for name in sample.values}
+    for name in (name for name in UNITS if name in names):
         having = [sample for sample in samples if name in sample.values]
         counted = _PER_REQUEST.get(name, "")
         weights = [sample.seconds * sample.values.get(counted, 1.0) if sample.seconds else 1.0 for sample in having]
         if (total := sum(weights)) > 0:
-            pairs = zip(weights, having, strict=True)
-            means[name] = sum(weight * sample.values[name] for weight, sample in pairs) / total
+            values = [sample.values[name] for sample in having]
+            means[name] = sum(map(mul, weights, values)) / total
     if "utilisation" in means:
         means["utilisation_sample_max"] = max(sample.values.get("utilisation", 0.0) for sample in samples)
     return means

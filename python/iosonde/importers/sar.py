@@ -39,6 +39,7 @@ HEADLINE = ("utilisation", "latency", "busy")
 
 _HEADER = re.compile(r"Linux (\S+) \(([^()]*)\) *\t(\S+) *\t_\w+_\t\(\d+ CPU\)")
 _TIME = r"(\d{1,2}:\d\d:\d\d(?: [AP]M)?) +"
+_TABLE_WORDS = ("DEV", "IFACE", "CPU")
 _TABLE = re.compile(rf"{_TIME}(?:(?:DEV|IFACE|CPU) +\S.*|.* DEV|.* IFACE)$")
 _LINE = re.compile(rf"{_TIME}(\S.*)$")
 _LIST = re.compile(r"# hostname;interval;timestamp;(?:DEV|IFACE|CPU);")
@@ -104,22 +105,22 @@ class _Reader:
         self._run, self._samples = Parsed(), Samples(host)
         self._day_text, self._day = day, parse_date(day)
         self._clocks: dict[str, _Clock] = {}
-        self._kind, self._columns, self._has_tables = "", list[str](), False
+        self._kind, self._columns, self._has_tables = "", tuple[str, ...](), False
 
     def read_line(self, at: int, line: str) -> None:
-        if match := _HEADER.match(line):
+        if line.startswith("Linux ") and (match := _HEADER.match(line)):
             self.end_call()
             self._begin_call(match[2], match[3])
         elif not line or _RESTART in line:
-            self._columns = []
+            self._columns = ()
             if line:
                 self._clocks.clear()
-        elif match := _TABLE.match(line):
-            self._begin_table(match[1], line[match.end(1) :].split())
+        elif any(word in line for word in _TABLE_WORDS) and (match := _TABLE.match(line)):
+            self._begin_table(match[1], tuple(line[match.end(1) :].split()))
         elif self._kind and self._columns and (match := _LINE.match(line)):
             self._read_row(at, match[1], match[2].split())
 
-    def _begin_table(self, time: str, columns: list[str]) -> None:
+    def _begin_table(self, time: str, columns: tuple[str, ...]) -> None:
         self._kind, self._columns, self._has_tables = choose_kind(columns), columns, True
         if self._day_text:
             self._day = parse_date(self._day_text, has_half=time[-1] == "M")
@@ -136,10 +137,9 @@ class _Reader:
             self._run.lacks(at, Message("damaged-lines", "the row is cut or damaged: left out"))
             return
         clock.advance(seconds)
-        row = dict(zip(self._columns, cells, strict=True))
-        device = row.pop(_NAMES[self._kind][0])
+        device = cells[self._columns.index(_NAMES[self._kind][0])]
         if clock.interval > 0 and (self._kind != CPU or device in _ALL_CPUS):
-            sample = DeviceSample(clock.now, clock.interval, self._kind, device, read_values(row.items()), at)
+            sample = DeviceSample(clock.now, clock.interval, self._kind, device, read_values(self._columns, cells), at)
             self._samples.entries.append(sample)
 
     def end_call(self) -> None:
@@ -196,7 +196,7 @@ def _add_sample(
         if device not in _ALL_CPUS:
             return
         device = "all"
-    values = read_values(row.items())
+    values = read_values(tuple(row), row.values())
     if values and seconds > 0:
         samples.entries.append(DeviceSample(moment.seconds, seconds, kind, device, values, at))
 

@@ -7,6 +7,7 @@ zone is known only where the tool prints one.
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from iosonde.core.device_loads import CPU, DISK, NETWORK, UNITS
@@ -54,6 +55,7 @@ class Moment(NamedTuple):
     is_utc: bool
 
 
+@lru_cache(maxsize=256)
 def parse_date(text: str, has_half: bool = False) -> date | None:
     """Return the date that strftime's ``%x`` printed, None if it is none. ``has_half``: its times have AM or PM.
 
@@ -78,6 +80,7 @@ def parse_date(text: str, has_half: bool = False) -> date | None:
         return None
 
 
+@lru_cache(maxsize=256)  # the rows of all devices have one time
 def parse_time(text: str) -> float | None:
     """Return the seconds since midnight of ``10:00:01 PM`` or ``22:00:01``; None if it is no time."""
     match = _TIME.fullmatch(text)
@@ -91,7 +94,7 @@ def parse_time(text: str) -> float | None:
 def parse_moment(text: str) -> Moment | None:
     """Return the time in ``05/03/23 10:00:00``, ``2023-05-03T10:00:00+0200`` or ``2023-05-03 08:00:00 UTC``; None if it
     is none. The zone of other letters (CET) is taken for unknown."""
-    match = _MOMENT.fullmatch(text.strip())
+    match = _MOMENT.fullmatch(text.strip()) if ":" in text else None  # nearly all lines of a log have none
     if match is None:
         return None
     day_text, clock, zone = match[1], match[2], match[3] or ""
@@ -120,14 +123,20 @@ def choose_kind(columns: Iterable[str]) -> str:
     return CPU if {"CPU", "%idle"} <= names else ""
 
 
-def read_values(cells: Iterable[tuple[str, object]]) -> dict[str, float]:
+@lru_cache(maxsize=256)
+def _list_places(columns: tuple[str, ...]) -> list[tuple[int, str, float]]:
+    """Return the place, the value and the factor of each column that is read."""
+    names = enumerate(column.strip("%") for column in columns)
+    return [(place, *_COLUMNS[name]) for place, name in names if name in _COLUMNS]
+
+
+def read_values(columns: tuple[str, ...], cells: Iterable[object]) -> dict[str, float]:
     """Return the values in the columns of one device, in base units, with those that follow from them."""
     values: dict[str, float] = {}
-    for column, cell in cells:
-        name = column.strip("%")
-        if name in _COLUMNS and (number := number_from_json(cell)) is not None:
-            value, factor = _COLUMNS[name]
-            values[value] = number * factor
+    row = tuple(cells)
+    for place, name, factor in _list_places(columns):
+        if (number := number_from_json(row[place])) is not None:
+            values[name] = number * factor
     if "idle" in values:
         values["busy"] = max(0.0, 1.0 - values.pop("idle") - values.get("iowait", 0.0))
     reads, writes = values.get("read_rate"), values.get("write_rate")

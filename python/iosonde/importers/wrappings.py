@@ -30,7 +30,6 @@ _TAG = re.compile(
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,6});")
 _NEW_LINE = re.compile(r"<br(?:\s[^<>\n]*)?/?>(?!\s*\n)|</(?:p|div|tr|li|h[1-6])>(?!\s*\n)", re.IGNORECASE)
 _TRAILING = re.compile(r"[ \t]$", re.MULTILINE)
-_TRAILING_BLANKS = re.compile(r"[ \t]+$", re.MULTILINE)
 _INDENTS = ("\t", "    ", "        ", "  ", " ")
 _MOST, _NEARLY_ALL = 0.7, 0.9  # of the lines
 _MIN_SHARE_OF_HTML = 0.3  # of the lines
@@ -57,8 +56,8 @@ def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped
 
 
 def strip_line_ends(text: str) -> Unwrapped:
-    """Return the text without blanks at the ends of lines."""
-    return Unwrapped(_TRAILING_BLANKS.sub("", text))
+    """Return the text without blanks at the ends of lines; a pattern would try each blank of a long row of them."""
+    return Unwrapped("\n".join(line.rstrip(" \t") for line in text.split("\n")))
 
 
 def strip_indent(text: str, indent: str) -> Unwrapped:

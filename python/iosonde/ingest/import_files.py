@@ -3,7 +3,7 @@ each."""
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -425,14 +425,18 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
     by_place = {file.place: file for file in files}
     versions = find_adjacent_versions(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
     files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
-    batches, silent = list(_iterate_batches(plan, files)), tuple(plan.silent(files))
-    earlier = _list_run_prefixes(plan.store)
-    processes = min(jobs or os.cpu_count() or 1, len(batches))
+    silent, earlier = tuple(plan.silent(files)), _list_run_prefixes(plan.store)
+    groups = list(_iterate_groups(plan, files))
+    processes = min(jobs or os.cpu_count() or 1, len(list(_iterate_batches(groups))))
     if processes <= 1 or len(files) < ALONE_FILES:
-        results = [import_batch(plan, batch) for batch in batches]
+        results = [import_batch(plan, batch) for batch in _iterate_batches(groups)]
     else:
+        # Processes do not see what others read: copies wait for the first of them, as if one process read all.
+        groups, copies = _separate_copies(groups)
+        batches = list(_iterate_batches(groups))
         with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
             results = list(pool.map(import_batch, [plan] * len(batches), batches))
+        results += [import_batch(plan, batch) for batch in _iterate_batches(copies)]
     outcomes = {_build_key(candidate): outcome for several in results for candidate, outcome in several}
     ordered = tuple(outcomes[_build_key(file)] for file in files)
     paths = _apply_paths(plan, files, ordered, earlier)
@@ -472,21 +476,36 @@ def _build_key(candidate: CandidateFile) -> str:
     return candidate.name or str(candidate.path)
 
 
-def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator[list[list[CandidateFile]]]:
-    """Yield batches of groups of related files, sized for one flush of their runs."""
+def _iterate_groups(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator[list[CandidateFile]]:
+    """Yield the groups of files that may be of one execution."""
+    if plan.form is not None or plan.columns is not None:
+        yield from ([file] for file in files)
+        return
+    yield from group_files(
+        files,
+        lambda candidate: candidate.place,
+        lambda candidate: _read_content(candidate, _HEAD_BYTES),
+        _read_content,
+    )
+
+
+def _separate_copies(groups: Sequence[list[CandidateFile]]) -> tuple[list[list[CandidateFile]], ...]:
+    """Return the groups, and apart from them those with a copy of a file of an earlier group."""
+    counts = Counter(candidate.size for group in groups for candidate in group)
+    others, copies, digests = list[list[CandidateFile]](), list[list[CandidateFile]](), set[str]()
+    for group in groups:
+        contents = (_read_content(candidate) for candidate in group if counts[candidate.size] > 1)
+        own = {compute_digest(content) for content in contents if content}
+        (copies if own & digests else others).append(group)
+        digests |= own
+    return others, copies
+
+
+def _iterate_batches(groups: Iterable[list[CandidateFile]]) -> Iterator[list[list[CandidateFile]]]:
+    """Yield batches of groups, sized for one flush of their runs."""
     batch: list[list[CandidateFile]] = []
     size = count = 0
-    may_join = plan.form is None and plan.columns is None
-    for group in (
-        group_files(
-            files,
-            lambda candidate: candidate.place,
-            lambda candidate: _read_content(candidate, _HEAD_BYTES),
-            _read_content,
-        )
-        if may_join
-        else ([file] for file in files)
-    ):
+    for group in groups:
         more = sum(candidate.size for candidate in group)
         if batch and (count + len(group) > BATCH_FILES or size + more > BATCH_BYTES):
             yield batch

@@ -190,7 +190,11 @@ def get_overview(shelf: Shelf, shelved: Shelved, deadline: float) -> StoreOvervi
 def _watch_runs(shelved: Shelved, runs: Sequence[str]) -> dict[str, Any]:
     decisions = read_decisions(locate_decisions(shelved.store.path))
     watch = watch_answer.watch(open_data(shelved.store.part(runs)), ResponseQuery(), decisions=decisions)
-    series = [_describe_series(watch, item) for item in sort_series(watch.series)]
+    originals = {id(copy): original for copy, original in watch.copies}
+    series = [
+        _describe_series(watch, item, originals.get(id(item), item))
+        for item in sort_series([*watch.series, *(copy for copy, _ in watch.copies)])
+    ]
     write = build_name_writer([verdict.response for verdict in watch.verdicts])
     sentence = write(watch.sentence) if write else watch.sentence
     return {"sentence": sentence, "series": [to_jsonable(asdict(item)) for item in series]}
@@ -237,10 +241,11 @@ def _rank_levels_of_factor(name: str, levels: Sequence[Any]) -> list[int]:
     return [len(codes) if level is None else next(places) for level in levels]
 
 
-def _describe_series(watch: Watch, series: WatchedSeries) -> SeriesOverview:
-    state = determine_state(watch, series)
+def _describe_series(watch: Watch, series: WatchedSeries, judged: WatchedSeries) -> SeriesOverview:
+    """Describe a series; ``judged`` has its changes: the series itself, or the one of which it is a multiple."""
+    state = determine_state(watch, judged)
     first = max(0, series.values.size - _MOST_POINTS)
-    changes = sorted((change for change in watch.changes if change.series is series), key=lambda each: each.places[1])
+    changes = sorted((change for change in watch.changes if change.series is judged), key=lambda each: each.places[1])
     return SeriesOverview(
         series.title,
         series.operation,

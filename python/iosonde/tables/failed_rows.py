@@ -1,52 +1,119 @@
-"""Rows of failed trials, as a column of outcomes states them (``ok``, ``FAIL``): their numbers were not measured."""
+"""Rows of failed trials, as a column of outcomes states them (``ok``, ``FAIL``; ``rc`` 1; ``error`` EIO): their numbers
+were not measured."""
 
 import re
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
+from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
-from iosonde.core.table import Column, Table
+from iosonde.core.table import Column, Table, format_cell, tidy_number
 
-_NAMES = frozenset(("status", "result", "outcome", "success", "passed", "state", "ergebnis", "statut", "estado"))
-_SUCCESS = re.compile(
-    r"ok(?:ay)?|pass(?:ed)?|succe(?:ss(?:ful)?|eded)|done|completed?|finished|true|yes", re.IGNORECASE
+# Any of these words in a name; a column of text.
+_OUTCOMES = frozenset(("status", "result", "outcome", "success", "passed", "state", "ergebnis", "statut", "estado"))
+# All words of a name, also of a column of numbers: 1 is a success.
+_SUCCESSES = frozenset(("ok", "okay", "valid", "success", "successful", "passed", "pass", "gültig", "erfolg"))
+# All words of a name, also of a column of numbers: 0 and nothing are a success.
+_FAILURES = frozenset(
+    ("rc", "exit", "code", "status", "return", "exitcode", "returncode", "retcode", "retval", "errno", "error", "err")
+    + (
+        "failed",
+        "failure",
+        "fail",
+        "fehler",
+        "fehlercode",
+        "timeout",
+        "crashed",
+        "aborted",
+        "exception",
+        "message",
+        "msg",
+    )
 )
-FAILURE = re.compile(
-    r"time[ds]?[ -]?out|fail(?:ed|ure)?|err(?:or)?|killed|crash(?:ed)?|abort(?:ed)?|cancell?ed|oom|hung|dnf",
+_AMBIGUOUS = frozenset(("code", "return", "status", "message", "msg"))  # alone no names of failures
+_SUCCESS = re.compile(
+    r"ok(?:ay)?|pass(?:ed)?|succe(?:ss(?:ful)?|eded)|done|completed?|finished|true|yes|valid|gültig|erfolg(?:reich)?|ja|"
+    r"fertig|none|no error|keiner?|0",
     re.IGNORECASE,
 )
-_NEGATIONS = ("false", "no")
+FAILURE = re.compile(
+    r"time[ds]?[ -]?out|fail(?:ed|ure)?|err(?:or)?|killed|crash(?:ed)?|abort(?:ed)?|cancell?ed|oom|hung|dnf|"
+    r"fehler(?:haft)?|fehlgeschlagen|abgebrochen|abbruch|abgestürzt|échec|erreur|fallo|invalid|ungültig|nok|not ok",
+    re.IGNORECASE,
+)
+_NEGATIONS = ("false", "no", "nein")
+Mask = npt.NDArray[np.bool_]
 
 
 def drop_failed_rows(table: Table) -> Table:
-    """Return the table without the rows that a column of outcomes calls failed, if those are fewer than half, with a
-    warning."""
-    for column in table.columns.values():
-        mask = _find_failed(column)
+    """Return the table without the rows that columns of outcomes call failed, if those are fewer than half, with a
+    warning for each such column, which is no factor."""
+    for name in table.names:
+        mask = _find_failed(table.columns[name])
         if mask is not None:
-            levels = dict.fromkeys(column.values[mask].tolist())
-            message = Message(
-                "failed-rows",
-                "{n} of {n_rows} trials failed ({column} is {levels}; {place}): they are left out;"
-                " under another name of the column they stay",
-                n=int(mask.sum()),
-                n_rows=len(table),
-                column=column.name,
-                levels=" or ".join(map(str, levels)),
-                place=table.place(int(np.flatnonzero(mask)[0])),
-            )
-            return replace(table.take(~mask), warnings=(*table.warnings, message))
+            table = _drop(table, table.columns[name], mask)
     return table
 
 
-def _find_failed(column: Column) -> np.ndarray | None:
+def _drop(table: Table, column: Column, mask: Mask) -> Table:
+    levels = dict.fromkeys(tidy_number(level) if column.numeric else level for level in column.values[mask].tolist())
+    message = Message(
+        "failed-rows",
+        "{n} of {n_rows} trials failed ({column} is {levels}; {place}): they are left out;"
+        " to keep them, rename {column}",
+        n=int(mask.sum()),
+        n_rows=len(table),
+        column=column.name,
+        levels=" or ".join(map(format_cell, levels)),
+        place=table.place(int(np.flatnonzero(mask)[0])),
+    )
+    fact = replace(column, role=column.role or ColumnRole.FACT)
+    table = replace(table, columns={**table.columns, column.name: fact}, warnings=(*table.warnings, message))
+    return table.take(~mask)
+
+
+def _find_failed(column: Column) -> Mask | None:
     """Return which rows failed; None if the column holds no outcomes, or none or half of them are failures."""
-    words = split_column_name(column.label or column.name)
-    if column.numeric or _NAMES.isdisjoint(words):
+    words = set(split_column_name(column.label or column.name))
+    is_failure_name = words <= _FAILURES and (len(words) > 1 or not words <= _AMBIGUOUS)
+    if column.unit or not words or column.missing.all():
         return None
+    if column.numeric:
+        failed = _mask_failed_numbers(column, is_failure_name, words <= _SUCCESSES)
+    elif is_failure_name:
+        failed = np.array([value is not None and not _is_no_failure(str(value)) for value in column.values])
+    elif words & _OUTCOMES or words <= _SUCCESSES:
+        failed = _mask_failed_words(column)
+    else:
+        return None
+    return None if failed is None or not 0 < 2 * failed.sum() < len(failed) else failed
+
+
+def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name: bool) -> Mask | None:
+    """Return which codes are failures: others than 0, or 0 among 1; None for numbers that are no codes."""
+    values: npt.NDArray[np.float64] = column.values.astype(float)
+    present = values[~column.missing]
+    if np.any(present != np.round(present)):
+        return None  # a spread
+    if is_failure_name:
+        return np.asarray(~column.missing & (values != 0))
+    if set(present) != {0.0, 1.0}:
+        return None
+    if is_success_name:
+        return np.asarray(values == 0)
+    rarer = float(2 * present.sum() < present.size)  # 0 is the success of a program, 1 of a question
+    return np.asarray(values == rarer) if split_column_name(column.label or column.name) == ["status"] else None
+
+
+def _mask_failed_words(column: Column) -> Mask | None:
     texts = [str(value).strip(" !.") if value is not None else "ok" for value in column.values]
     failed = np.array([bool(FAILURE.fullmatch(text)) or text.lower() in _NEGATIONS for text in texts])
     has_others = not all(_SUCCESS.fullmatch(text) for text, fails in zip(texts, failed, strict=True) if not fails)
-    return None if has_others or not 0 < 2 * failed.sum() < len(failed) else failed
+    return None if has_others else failed
+
+
+def _is_no_failure(text: str) -> bool:
+    return bool(_SUCCESS.fullmatch(text)) and text.lower() not in ("true", "yes", "ja") or text.lower() in _NEGATIONS

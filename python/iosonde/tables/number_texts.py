@@ -14,6 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .failed_rows import FAILURE
+from .loads import convert_percentages
 from .raw_rows import convert_decimal_commas, parse_values
 
 _BEGINS_NUMBER = re.compile(r"[+-]?\d")
@@ -21,7 +22,7 @@ _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(?:±|\+/-|\+-)\s*{_NUMBER}(\s*[^\d\s,.;]*)")
 _GROUPED = re.compile(r"([+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?)(\s*[^\d\s,.;]*)")
 _SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)|[+-]?\d{1,3}(?:,\d{3}){2,}")
-_PREFIXED = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([kKM]?)")
+_PREFIXED = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([kKMGT]?)")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d+))?")
 # Names of durations; under others, hours and minutes may be a time of day.
 _DURATIONS = frozenset(
@@ -32,15 +33,48 @@ _SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,
 _APPROXIMATE = re.compile(rf"[~≈]?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
-_POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6"}
+_POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
-_UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s")
+_RATE_WORDS = _OPERATION_WORDS | {"bandwidth", "bw", "throughput", "tput", "bandbreite", "durchsatz"}
+_BOUND_WORDS = frozenset(("net", "network", "link", "nic", "limit", "cap", "quota", "nominal"))
+_UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s", "b/s", "bytes/s", "bit/s", "bits/s")
+_ERROR_CELL = re.compile(r"#(?:[A-ZÄÖÜÉÍ/0-9]+[!?]?|#+)")  # of a spreadsheet, in any language: #DIV/0!, #NV, ####
+_MISSING_MARKS = frozenset(
+    ("–", "—", "--", "---", "?", "k.a.", "k. a.", "n.v.", "n. v.", "n.a.", "n. a.", "n.d.", "tbd")
+)
 
 
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
-    table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(table))))
-    return _convert_prefixed(_convert_likely_commas(convert_decimal_commas(_convert_grouped(table))))
+    table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(_clear_missing(table)))))
+    table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
+    return convert_percentages(_convert_prefixed(table))
+
+
+def _clear_missing(table: Table) -> Table:
+    """Leave errors of a spreadsheet (``#DIV/0!``) empty, and marks of missing numbers (``–``) where at least half of
+    the column begin with a digit; with one warning for all."""
+    cells = [(column, _find_missing(column)) for column in _list_texts(table)]
+    cleared = {column.name: marks for column, marks in cells if marks}
+    if not cleared:
+        return table
+    marks = Counter(str(value) for name, own in cleared.items() for value in table.columns[name].values if value in own)
+    message = Message(
+        "missing-cells",
+        "{n} cells of {columns} hold no value ({marks}): they are missing",
+        n=marks.total(),
+        columns=", ".join(cleared),
+        marks=", ".join(marks),
+    )
+    columns = [table.columns[name] for name in cleared]
+    return _replace_cells(table, columns, dict.fromkeys(marks, ""), message)
+
+
+def _find_missing(column: Column) -> set[str]:
+    words = Counter(str(value) for value in column.values if value is not None)
+    n_numbers = sum(n for word, n in words.items() if _BEGINS_NUMBER.match(word))
+    is_number = 2 * n_numbers >= words.total()
+    return {word for word in words if _ERROR_CELL.fullmatch(word) or (is_number and word.lower() in _MISSING_MARKS)}
 
 
 def _clear_failures(table: Table) -> Table:
@@ -163,16 +197,15 @@ def _is_alike(number: float, others: list[float]) -> bool:
 
 
 def _convert_prefixed(table: Table) -> Table:
-    """Convert ``58.4k`` in columns that are named as numbers of operations; elsewhere it may be a size."""
+    """Convert ``58.4k`` in columns that are named as rates; elsewhere it may be a size."""
     for column in _list_texts(table):
         matches = _match_all(_PREFIXED, column)
-        if (
-            matches
-            and column.unit.lower() in _UNPREFIXED
-            and _OPERATION_WORDS.intersection(split_column_name(column.label))
-        ):
+        words = set(split_column_name(column.label))
+        if matches and column.unit.lower() in _UNPREFIXED and _RATE_WORDS & words and not _BOUND_WORDS & words:
             texts = {cell: m[1] + _POWERS[m[2]] for cell, m in matches.items()}
-            message = Message("decimal-prefixes", "in {column}, k is 1000 and M a million", column=column.name)
+            message = Message(
+                "decimal-prefixes", "in {column}, k is 1000, M a million and G a billion", column=column.name
+            )
             table = _replace_cells(table, [column], texts, message)
     return table
 

@@ -18,6 +18,7 @@ from iosonde.core.table import Column, Table, is_number
 
 from .merged_cells import count_merged_columns, fill_merged_cells
 from .summary_rows import count_measured_rows, find_headed_rows, find_summary_rows
+from .two_headers import has_two_headers, stack_groups
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 # Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
@@ -40,6 +41,8 @@ class RawRows:
 
 def build_table_from_rows(raw: RawRows) -> Table:
     """Return the table in rows of texts. Raises DataError with line and column."""
+    if single := stack_groups(raw.rows, raw.lines):
+        raw = replace(raw, rows=single.rows, lines=single.lines, warnings=(*raw.warnings, single.message))
     n_titles, warnings = count_titles(raw.rows), list(raw.warnings)
     if n_titles:
         title = " ".join(filter(None, map(str.strip, raw.rows[0])))
@@ -74,7 +77,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         texts = fill_merged_cells(texts, n_merged, find_headed_rows(texts))
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
-    if (summaries := find_summary_rows(texts)) and len(summaries) < len(texts):
+    if (summaries := find_summary_rows(texts, names)) and len(summaries) < len(texts):
         template = "rows between the trials that sum up others, such as '{row}', are left out: {n}"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
@@ -91,8 +94,10 @@ def build_table_from_rows(raw: RawRows) -> Table:
 
 def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether the header is the first row, no units are below it, and the last row does not sum up others."""
-    decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:])
-    is_summed = count_measured_rows(rows) < len(rows) or (len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:]))
+    decorations = count_titles(rows) or is_headerless(rows) or _read_units(rows[0], rows[1:]) or has_two_headers(rows)
+    is_summed = count_measured_rows(rows) < len(rows) or (
+        len(set(map(len, rows))) == 1 and find_summary_rows(rows[1:], rows[0])
+    )
     return not decorations and not is_summed and not _count_merged_columns(rows[1:])
 
 
@@ -140,10 +145,15 @@ def check_header(path: str, names: list[str], line: int) -> list[str]:
     labels = [name or f"column{place}" for place, name in enumerate(names, 1)]
     for place, name in enumerate(labels):
         if name in labels[:place]:
+            n_names = len(set(labels))
+            is_repeated = labels == labels[:n_names] * (len(labels) // n_names)
             raise DataError(
                 "duplicate-column",
                 "{path}, line {line}: duplicate column '{column}' at positions {first_position} and {second_position}",
-                "give every column a unique name",
+                "these are tables side by side: write one below the other, with a column that tells them apart"
+                if is_repeated
+                else "give every column a unique name: 'read {column}' and 'write {column}' of two metrics, 'run1' and"
+                " 'run2' of repetitions",
                 path=path,
                 line=line,
                 first_position=labels.index(name) + 1,

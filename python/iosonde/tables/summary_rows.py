@@ -1,8 +1,10 @@
 """Rows of a sheet that sum up others: a mean below the trials of a block, or below all."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from iosonde.core.column_roles import TRIALS
+from iosonde.core.column_units import split_column_name
 from iosonde.core.table import is_number
 
 Rows = Sequence[Sequence[str]]
@@ -31,6 +33,11 @@ _SUMMARIES = frozenset(
         "moyenne",
         "écart",
         "promedio",
+        "geomean",
+        "gmean",
+        "hmean",
+        "ø",
+        "σ",
     ]
 )
 _QUALIFIERS = frozenset(
@@ -50,12 +57,28 @@ _QUALIFIERS = frozenset(
         "type",
     ]
 )
-# A level of its own elsewhere; beside a mean it is a statistic.
+# A level of its own elsewhere; beside a mean, or among the numbers of trials, it is a statistic.
 _COMPANIONS = _QUALIFIERS | frozenset(
     ["min", "max", "minimum", "maximum", "cv", "var", "variance", "p", "ci", "iqr", "rsd", "range", "quantile"]
-    + ["percentile", "confidence", "interval", "vk", "spannweite", "konfidenzintervall", "varianz"]
+    + ["percentile", "confidence", "interval", "vk", "spannweite", "konfidenzintervall", "varianz", "rel", "relative"]
+    + [
+        "abs",
+        "abw",
+        "abweichung",
+        "fehler",
+        "coefficient",
+        "variation",
+        "best",
+        "worst",
+        "peak",
+        "quantil",
+        "perzentil",
+    ]
+    + ["th", "pct", "percent", "relativer", "erreur", "máximo", "mínimo", "máx", "mín", "ecart", "media", "mw", "μ"]
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_SIGNS = {ord("∅"): "ø", ord("⌀"): "ø"}
+_LEAST_TRIALS = 3  # in a column without the name of one: 1, 2, 3, max
 
 
 def count_measured_rows(rows: Rows) -> int:
@@ -64,31 +87,56 @@ def count_measured_rows(rows: Rows) -> int:
     return next((place for place in range(len(rows), 0, -1) if not _is_summary(heads[place - 1])), len(rows))
 
 
-def find_summary_rows(rows: Rows) -> set[int]:
+def find_summary_rows(rows: Rows, names: Sequence[str]) -> set[int]:
     """Return the places of rows that sum up others: a statistic's name stands where the other rows have numbers
-    (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank. ``rows`` are of one width."""
+    (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank. ``rows`` are as wide as the
+    ``names`` of their columns."""
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
-    numbered = [_find_in_counter(column) for column in columns]
-    begun = find_headed_rows(rows)
+    numbered = [_find_in_counter(column, name) for column, name in zip(columns, names, strict=True)]
+    begun = {place for place, head in enumerate(_list_heads(rows)) if _is_statistic(head)}
     settings = [column for column in columns if all(cell or place in begun for place, cell in enumerate(column))]
     return set().union(*numbered, (place for place in begun if any(not column[place] for column in settings)))
 
 
 def find_headed_rows(rows: Rows) -> set[int]:
-    """Return the places of rows whose first cell that is not blank is a statistic's name."""
-    heads = [next((cell.strip() for cell in row if cell.strip()), "") for row in rows]
-    return {place for place, head in enumerate(heads) if _is_summary(head)}
+    """Return the places of rows whose first cell that is not blank is the name of a mean or a spread."""
+    return {place for place, head in enumerate(_list_heads(rows)) if _is_summary(head)}
 
 
-def _find_in_counter(column: Sequence[str]) -> set[int]:
-    names = {cell for cell in set(column) if _is_summary(cell)}
-    if names:
-        names |= {cell for cell in set(column) if _COMPANIONS.issuperset(_WORD.findall(cell.lower()) or [""])}
-    others = [cell for cell in column if cell and cell not in names]
-    is_counter = len(set(others)) > 1 and all(map(is_number, others))
-    return {place for place, cell in enumerate(column) if cell in names} if is_counter else set()
+def _list_heads(rows: Rows) -> list[str]:
+    return [next((cell.strip() for cell in row if cell.strip()), "") for row in rows]
+
+
+def _find_in_counter(column: Sequence[str], name: str) -> set[int]:
+    statistics = {cell for cell in set(column) if _is_statistic(cell)}
+    others = {cell for cell in column if cell and cell not in statistics}
+    is_counter = len(others) > 1 and all(map(is_number, others))
+    is_of_trials = any(map(_is_summary, statistics)) or not set(TRIALS).isdisjoint(split_column_name(name)[-1:])
+    if not is_counter or not (is_of_trials or _is_consecutive(others)):
+        return set()
+    return {place for place, cell in enumerate(column) if cell in statistics}
+
+
+def _is_consecutive(numbers: Collection[str]) -> bool:
+    """Return whether these are the numbers of trials, unlike 1, 2, 4 beside a level ``max``."""
+    ordered = sorted(map(float, numbers))
+    return (
+        len(ordered) >= _LEAST_TRIALS
+        and ordered[0] in (0, 1)
+        and ordered == [ordered[0] + at for at in range(len(ordered))]
+    )
+
+
+def _is_statistic(cell: str) -> bool:
+    """Return whether a cell has only words of statistics: also ``max``, which elsewhere may be a level."""
+    words = _list_words(cell)
+    return bool(words) and words <= _SUMMARIES | _COMPANIONS
 
 
 def _is_summary(cell: str) -> bool:
-    words = set() if is_number(cell) else set(_WORD.findall(cell.lower()))
+    words = _list_words(cell)
     return bool(words & _SUMMARIES) and words <= _SUMMARIES | _QUALIFIERS and not any(map(str.isdigit, cell))
+
+
+def _list_words(cell: str) -> set[str]:
+    return set() if is_number(cell) else set(_WORD.findall(cell.lower().translate(_SIGNS)))

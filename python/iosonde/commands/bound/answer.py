@@ -368,5 +368,5 @@ def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> s
     if count := sure or len(above):
         doubt = f", {len(above) - sure} more perhaps" if 0 < sure < len(above) else ""
         verb = f"{'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
-        sentences.append(f"{count} of {len(measured_shares)} {verb} (!){doubt}: {CURE}.")
+        sentences.append(f"{count} of {len(measured_shares)} {verb}{doubt}: {CURE}.")
     return " ".join(sentences)

@@ -12,6 +12,7 @@ from iosonde.explain.waterfall import TITLES, Waterfall
 from iosonde.layout.text import WIDTH, format_estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.bound.application import PredictedTime
 from iosonde.model.bound.bound import Ceiling
+from iosonde.model.bound.shares import MARKS
 
 from .answer import Bounds
 from .application import PredictedTimes
@@ -93,7 +94,7 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
     several = len({row.operation or row.metric for row in shares}) > 1 or bool(shares[0].operation)
     kinds = {(row.operation, row.metric) for row in shares}
     both = len(kinds) > len({operation for operation, _ in kinds})  # an operation with several metrics
-    header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
+    header = ([""] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
     rows = []
     for row in shares[:_MOST_ROWS]:
         value, interval = format_estimate_parts(row.measured, divisor)
@@ -109,7 +110,7 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
                 format_significant(row.ceiling.s / divisor, 4),
                 f"{share} %",
                 between,
-                "!" if row.verdict else "",
+                MARKS.get(row.verdict, ""),
             ]
         )
     yield from table(header, rows, "l" * (len(header) - 7) + "rrrrrrl", WIDTH).splitlines()

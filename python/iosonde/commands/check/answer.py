@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.trials import add_computed_columns, build_measured_cells
+from iosonde.answers.trials import add_computed_columns, build_measured_cells, list_probes
 from iosonde.core.column_roles import Roles
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
@@ -19,7 +19,6 @@ from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
 from iosonde.stats.checks.examine import Examination, StoreContent, examine_store, examine_table
 from iosonde.stats.estimate.noise import Passport, compute_store_passport, compute_table_passport
-from iosonde.stats.overview import hardware
 
 # What the hardware carries: bytes/s, or a limit in the response's own unit.
 CarriedRate = tuple[float | None, float | None]
@@ -123,7 +122,7 @@ def _check_campaign(source: Source, query: ResponseQuery, bytes_per_s: float | N
         source.trial_runs,
         source.find_problems(),
         observed,
-        hardware.select_complete_probes(source.probes),
+        list_probes(source),
         source.run_rows,
     )
     return Check(examine_store(trials, query.level, content, bytes_per_s), trials.warnings)

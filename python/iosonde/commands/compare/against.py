@@ -61,6 +61,14 @@ class PairVerdicts(Answer):
         return tuple(describe_pair_verdict(item) for item in self.primary)
 
     @property
+    def quotes(self) -> tuple[tuple[str, str, str], ...]:
+        """Return the (state, metric, sentence) of each metric and cell."""
+        return tuple(
+            (str(verdict.state), format_gate_name(item.name), describe_pair_verdict(item))
+            for item, verdict in zip(self.items, self.verdicts, strict=False)
+        )
+
+    @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the claim of each metric and cell, by its anytime-valid interval, and those of the gate."""
         checks = {format_gate_name(item.name, item.cell): check_pairs(item) for item in self.items}

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from iosonde.answers.trials import add_computed_columns
 from iosonde.core.errors import InputError
-from iosonde.core.level_text import format_level
-from iosonde.core.table import Cell, Table
+from iosonde.core.table import Table
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
@@ -16,8 +15,8 @@ from iosonde.data.varying import list_columns_in, list_other_settings
 
 from .assumed import list_candidates
 from .caveat import Caveat
-from .cells import describe_exclusive_cells
 from .confounding import list_confounding_caveats
+from .exclusions import describe_lone_parts
 from .parts import ComparedPart, add_row_numbers, build_part, list_store_parts, list_table_parts
 from .samples import (
     BASE_IS_A,
@@ -73,20 +72,16 @@ def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> Co
         )
     chosen = ChosenLevels((), BASE_IS_A) if group is None else choose_levels(source, group, sides)
     pairs: list[SidePair] = []
-    alone: dict[str, list[dict[str, Cell]]] = {}
-    units: dict[str, str] = {}
+    lone_parts: list[ComparedPart] = []
     for part in (list_store_parts if source.knows_factors else list_table_parts)(source, query, sides):
         part_pairs = list(pair_levels(part, chosen.levels, sides))
         pairs += part_pairs
         if group is not None and part.cell and not part_pairs:
-            column = part.rows.column(group)
-            levels = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
-            alone.setdefault(f"{group}={levels}", []).append(part.setting)
-            units |= part.units
+            lone_parts.append(part)
     return ComparisonPlan(
         tuple(pairs),
         chosen.why,
-        describe_exclusive_cells(alone, units),
+        () if group is None else describe_lone_parts(group, chosen.levels, lone_parts, pairs),
         list_confounding_caveats(source, group, chosen.levels),
     )
 

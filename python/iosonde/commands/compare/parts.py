@@ -164,14 +164,22 @@ def add_row_numbers(rows: Table) -> Table:
 
 
 def list_factors_following_group(source: Source, group: str | None) -> tuple[str, ...]:
-    """Return a store's other factors with one level per level of the group: their cells never have both sides."""
+    """Return a store's other factors with one level per level of the group: their cells never have both sides. Rows
+    that lack a factor, as those of another tool, do not count for it."""
     if group is None:
         return ()
-    own, rows = source.table.column(group).name, source.run_rows
-    levels = len(rows.groups([own]))
-    return tuple(
-        name for name in source.varying_factors.names if name != own and len(rows.groups([own, name])) == levels
-    )
+    own, rows, names = source.table.column(group).name, source.run_rows, source.varying_factors.names
+    return tuple(name for name in names if name != own and _follows_group(rows, own, name, names))
+
+
+def _follows_group(rows: Table, group: str, name: str, names: Sequence[str]) -> bool:
+    """Return whether a factor has one level per level of the group where it is stated, which other factors decide."""
+    missing = rows.column(name).missing
+    others = rows.number_groups([other for other in names if other not in (group, name)]) if missing.any() else ()
+    stated = rows.take(~missing)
+    is_told_apart = not set(np.array(others)[missing]) & set(np.array(others)[~missing]) if len(others) else True
+    levels = len(rows.groups([group]))
+    return is_told_apart and len(stated.groups([group])) == len(stated.groups([group, name])) == levels
 
 
 def build_part(response: Response, cell: dict[str, Any], adjust: tuple[str, ...] = ()) -> ComparedPart:

@@ -88,6 +88,8 @@ def _rank_data(options: RankOptions) -> Rankings:
 
 
 def _rank_line(options: RankOptions) -> Rankings:
+    from iosonde.data.source import open_data
+
     from .published import rank_published
 
     if options.data is not None or options.on or options.blocks:
@@ -97,4 +99,6 @@ def _rank_line(options: RankOptions) -> Rankings:
             "leave one out",
         )
     levels = [f"{name}={','.join(several)}" for name, several in options.levels.items()]
-    return rank_published(options.open_data(options.coefficients), options.query, levels, options.fixed)
+    source = open_data(options.coefficients, options.conditions).with_roles(options.roles)  # its metrics stay in rows
+    options.refuse_store_options(source)
+    return rank_published(source, options.query, levels, options.fixed)

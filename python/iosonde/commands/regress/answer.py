@@ -18,6 +18,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.json_integers import parse_json_integer
 from iosonde.core.message import Message
 from iosonde.core.table import Table
+from iosonde.core.together import find_confounded
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_fitted, format_percent
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
@@ -26,7 +27,6 @@ from iosonde.data.factors import is_separable
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
-from iosonde.data.together import find_confounded
 from iosonde.data.varying import list_other_varying
 from iosonde.stats.assumptions import (
     AssumptionCheck,

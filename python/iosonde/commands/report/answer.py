@@ -33,6 +33,7 @@ from .experiment import Opener, open_chosen
 from .of_store import build_store_page
 from .of_table import build_table_page
 from .query import ReportQuery
+from .sealed_pairs import add_questions
 
 
 def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
@@ -82,7 +83,7 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
     advice = (
         build_store_advice(source, page.bars.items, choosing, options.cells) if choosing is not None else page.advice
     )
-    return replace(page, settings=settings, questions=answers, advice=advice)
+    return replace(page, settings=settings, questions=add_questions(page, answers), advice=advice)
 
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:

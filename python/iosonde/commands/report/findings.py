@@ -21,6 +21,7 @@ _ASSUMPTIONS = frozenset(
         "assumed-factors",
         "averaged-parts",
         "cells-with-units",
+        "computed-columns",
         "decimal-commas",
         "repeated-header",
         "title-skipped",

@@ -38,6 +38,7 @@ from .machine import build_reproduction, collect_facts
 from .parts import build_parts
 from .query import ReportQuery
 from .questions import collect_question_metrics
+from .sealed_pairs import lead_with_pairs
 from .timelines import build_timelines
 
 _ALWAYS = ("run", "started", "state")
@@ -68,7 +69,7 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
     first = build_first_screen(
         find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
     )
-    return Page(
+    page = Page(
         title=f"iosonde report: {target}",
         target=target,
         measured=_format_period(runs),
@@ -111,6 +112,7 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
         metric=format_metric(find_common_metric(overview.rows)),
         responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )
+    return lead_with_pairs(page, source, overview, query)
 
 
 def _plot_last_faulty_trial(source: Source) -> OverTimePlot | None:

@@ -12,6 +12,7 @@ from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influen
 from iosonde.commands.regress.for_page import PageTerms, build_table_models
 from iosonde.commands.summary.answer import add_pooled_warning, find_pooled_columns
 from iosonde.core.column_roles import Roles
+from iosonde.core.computed_columns import describe_computed_columns
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.level_text import format_setting
@@ -149,7 +150,7 @@ def _build_first_screen(
     findings: Sequence[Finding],
     unseen: Sequence[str],
 ) -> FirstScreen:
-    excluded = [*roles.numbering, *roles.remarks]
+    excluded = [*roles.numbering, *(name for name in roles.remarks if name not in roles.computed)]
     # Rows that differ in such a column are not repetitions: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
     parts = [
@@ -160,6 +161,7 @@ def _build_first_screen(
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
         *([f"left out: {', '.join(excluded)}"] if excluded else []),
     ]
+    assumptions = describe_assumptions([*survey.warnings, *describe_computed_columns(roles.computed)])
     averages = f"; averages over all levels of {', '.join(over)}" if over else ""
     return FirstScreen(
         headline="; ".join(
@@ -167,7 +169,7 @@ def _build_first_screen(
             for place, response in enumerate(roles.responses[:3])
         )
         + averages,
-        what=("; ".join(parts) + ".", *describe_assumptions(survey.warnings)),
+        what=("; ".join(parts) + ".", *assumptions),
         fast="",
         sure=(
             describe_interval(survey),

@@ -32,6 +32,7 @@ from iosonde.core.words import format_count, pluralize
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import format_estimate, format_estimate_parts
 from iosonde.layout.vocabulary import adapt_to_page
+from iosonde.model.bound.shares import MARKS
 from iosonde.page.carried import to_jsonable
 from iosonde.page.environment import render_page_with_figures
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
@@ -79,6 +80,7 @@ def render(
         model_scale=choose_scale,
         factor_scale=choose_factor_scale,
         share_parts=format_explained_share,
+        bound_marks=MARKS,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
         shares_of=build_share_drawings,

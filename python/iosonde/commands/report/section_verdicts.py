@@ -6,6 +6,7 @@ A line quotes a ``Verdict``; nothing is computed here.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from iosonde.commands.compare.against import PairVerdicts
 from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
 from iosonde.core.units import format_percent
@@ -34,7 +35,8 @@ class VerdictLine:
 
 
 def build_verdict_lines(page: Page) -> list[VerdictLine]:
-    """Return a line per effect, those that differ first, each response's best setting with its first effect."""
+    """Return a line per pair of a sealed comparison, then per effect, those that differ first, each response's best
+    setting with its first effect."""
     best = {
         verdict.response: verdict
         for verdict in page.verdicts
@@ -64,15 +66,24 @@ def build_verdict_lines(page: Page) -> list[VerdictLine]:
     )
     interactions = dict(page.interactions)
     return [
-        _build_line(
-            some,
-            best.pop(some[0].response, None),
-            page,
-            parts.get((some[0].response, some[0].subject), ()),
-            interactions.pop(some[0].response, ""),
-        )
-        for some in _group_alike(effects)
+        *_build_pair_lines(page),
+        *(
+            _build_line(
+                some,
+                best.pop(some[0].response, None),
+                page,
+                parts.get((some[0].response, some[0].subject), ()),
+                interactions.pop(some[0].response, ""),
+            )
+            for some in _group_alike(effects)
+        ),
     ]
+
+
+def _build_pair_lines(page: Page) -> list[VerdictLine]:
+    """Quote the sealed comparison: the deciding metrics first."""
+    answers = [question.answer for question in page.questions if isinstance(question.answer, PairVerdicts)][:1]
+    return [VerdictLine(*quote) for pairs in answers for quote in pairs.quotes]
 
 
 def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:

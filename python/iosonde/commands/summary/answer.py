@@ -13,6 +13,7 @@ from iosonde.answers.trials import (
     build_measured_cells,
     build_response_cells,
     find_impossible_cells,
+    list_probes,
     select_headline_responses,
 )
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
@@ -183,6 +184,7 @@ def build_store_overview(source: Source, query: ResponseQuery, percentiles: Late
         together=trials.together,
         runs=source.trial_runs,
         experiments=source.experiments,
+        probes=list_probes(source),
         latencies=percentiles,
         pilot=count_pilot_trials(source),
         units=source.units(),

@@ -57,6 +57,7 @@ def summary(options: SummaryOptions) -> Result[Summary]:
 
     from .answer import add_spread
     from .answer import summary as answer
+    from .sealed_pairs import lead_with_pairs
     from .text import lines
 
     source = represent_trials(options.open_last_experiment(alike=False), options.query, options.by or ())
@@ -68,6 +69,6 @@ def summary(options: SummaryOptions) -> Result[Summary]:
             data=source.name,
         )
     announce_analysis("summary", len(source.table), len(source.table.columns))
-    cells = answer(source, options.query, options.by)
+    cells = lead_with_pairs(answer(source, options.query, options.by), source, options.query)
     layout = partial(lines, every=options.every, columns=options.columns, unit=options.unit)
     return Result(add_spread(cells) if options.quantiles else cells, layout)

@@ -7,15 +7,12 @@ from typing import Any, ClassVar
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.units import format_ratio
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
-from iosonde.core.words import format_count, format_decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
 from iosonde.stats.changes.find import Break, Search, compute_least_values
 from iosonde.stats.changes.pooled import Pool, find_changes_together, get_search_alone
-from iosonde.stats.changes.step import find_step, measure_step
 from iosonde.stats.changes.suspected import find_suspected
 from iosonde.store.decisions import ACCEPTED, ChangeDecision
 
@@ -23,10 +20,10 @@ from .change import OPEN, WORSE, SeriesChange, SuspectedChange, describe_series,
 from .deciding import apply_decisions
 from .history import collect_history
 from .pools import build_pools
+from .sentence import describe_period, describe_result
 from .series import WatchedSeries, determine_start
 
 REGRESSION, INCONCLUSIVE, PASSED = "regression", "inconclusive", "passed"
-_DAY = 10  # characters of an ISO date
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class Watch(Answer):
     """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series. ``since``:
     changes after this date, run or commit are new; None: those among the newest points. ``decisions``: all that were
     read. ``suspected``: what a few more points would settle. ``strict``: an inconclusive
-    result is a problem, too."""
+    result is a problem, too. ``copies``: series that are a multiple of one of ``series``, with that."""
 
     name: str
     series: tuple[WatchedSeries, ...]
@@ -47,6 +44,7 @@ class Watch(Answer):
     decisions: tuple[ChangeDecision, ...] = ()
     suspected: tuple[SuspectedChange, ...] = ()
     strict: bool = False
+    copies: tuple[tuple[WatchedSeries, WatchedSeries], ...] = ()
     schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
 
     @property
@@ -121,33 +119,12 @@ class Watch(Answer):
     @property
     def period(self) -> str:
         """Describe the period of new changes."""
-        return f"in the newest {self.search.newest} points" if self.since is None else f"since {self.since}"
+        return describe_period(self)
 
     @property
     def sentence(self) -> str:
         """Describe the result."""
-        n_judged = len(self.series) - len(self.untold)
-        if not n_judged:
-            longest = max(self.series, key=lambda series: series.values.size, default=None)
-            most = 0 if longest is None else longest.values.size
-            unit = "more night" if longest is not None and longest.nightly else "more trial"
-            return (
-                f"Inconclusive: detecting a change takes {format_count(self.needed, 'point')} per series, and the "
-                f"longest has {most}: {format_count(self.needed - most, unit)}.{_describe_suspicion(self.untold)}"
-            )
-        looked, older = f"in {n_judged} series", self.open_regressions
-        worse = sum(item.change.verdict == WORSE for item in self.suspected)
-        suspicion = f" Suspected: {format_count(worse, 'regression')}." if worse else ""
-        if self.regressions:
-            of = format_count(len(self.regressions), "regression")
-            more = f" {_describe_open(older, 'older regression')}." if older else ""
-            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}{suspicion}"
-        if older:
-            of = _describe_open(older, "regression")
-            return f"{of}, {looked}; the largest: {_describe_largest(older)}.{suspicion}"
-        others = f"; {format_count(len(self.changes), 'change')} besides" if self.changes else ""
-        others += f", {len(self.decided)} of them accepted" if self.decided else ""
-        return f"No regression {self.period}, {looked}{others}.{suspicion.replace(' more', '')}"
+        return describe_result(self)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
@@ -236,6 +213,7 @@ def watch(
         history.warnings,
         tuple(decisions),
         tuple(_iterate_suspected(series, pools, breaks_by_series, search, query.level)),
+        copies=history.copies,
     )
 
 
@@ -255,36 +233,3 @@ def _iterate_suspected(
 
 def _get_moment(change: SeriesChange) -> tuple[str, int]:
     return change.first_after.started_at, change.split.at
-
-
-def _compute_change_size(change: SeriesChange) -> float:
-    ratio = change.levels.ratio.value
-    return max(ratio, 1 / ratio) if ratio is not None and ratio > 0 else float("inf")
-
-
-def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
-    """Return ``2 regressions are open since 2026-10-13``, the date of the first one."""
-    verb = "is" if len(older) == 1 else "are"
-    first = min(change.first_after.started_at for change in older)
-    return f"{format_count(len(older), noun)} {verb} open since {first[:_DAY]}"
-
-
-def _describe_suspicion(several: Sequence[WatchedSeries]) -> str:
-    """Name the largest step of series that are too short for a test; '' if there is none."""
-    steps = ((series, at) for series in several if (at := find_step(series.values)) is not None)
-    series, at = max(steps, key=lambda step: measure_step(step[0].values, step[1]), default=(None, 0))
-    if series is None:
-        return ""
-    before, after = float(series.values[:at].mean()), float(series.values[at:].mean())
-    return (
-        f" A suspicion, not a test: {series.title} is {format_ratio(after / before)} times the level before in all "
-        f"{series.values.size - at} points since {series.runs[at].started_at[:_DAY]} ({series.runs[at].id})."
-    )
-
-
-def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
-    worst = max(regressions, key=_compute_change_size)
-    ratio = worst.levels.ratio.value
-    if ratio is None:
-        return f"{worst.series.title} is {worst.word} than 0"
-    return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"

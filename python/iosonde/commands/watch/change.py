@@ -249,14 +249,18 @@ def is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, sea
     return after > before and newest >= before + margin
 
 
+def describe_commit(before: StoredRun, after: StoredRun) -> list[str]:
+    """Return the difference of the commits of two runs, in words; empty if one of them is unknown."""
+    was, now = before.subject_commit, after.subject_commit
+    if not (was and now):
+        return []
+    same = f"commit {_shorten_commit(now)} on both sides"
+    return [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}"]
+
+
 def _list_causes(before: StoredRun, after: StoredRun, facts: Sequence[FactChange]) -> list[str]:
     """Describe the difference of the commits of two runs, and the facts."""
-    was, now = before.subject_commit, after.subject_commit
-    parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in facts]
-    if was and now:
-        same = f"commit {_shorten_commit(now)} on both sides"
-        parts = [same if was == now else f"commit {_shorten_commit(was)} → {_shorten_commit(now)}", *parts]
-    return parts
+    return [*describe_commit(before, after), *(f"{fact.name} {fact.before} → {fact.after}" for fact in facts)]
 
 
 def _describe_run(run: StoredRun) -> dict[str, str | None]:

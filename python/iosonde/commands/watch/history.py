@@ -1,7 +1,9 @@
 """The history that DATA hold: the series of a store or of a table, in the order of time."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -13,14 +15,18 @@ from .nights import date_imported_runs
 from .series import WatchedSeries, collect_series, list_doubtful_headlines
 from .table_series import collect_table_history
 
+_SAME_RATIO = 1e-3  # spread of the ratio of two series that measure the same: numbers are rounded
+
 
 @dataclass(frozen=True)
 class WatchedHistory:
-    """``series``, and all ``runs`` that were measured, also incomplete ones."""
+    """``series``, each of another measurement; all ``runs`` that were measured, also incomplete ones; ``copies``:
+    series that are a multiple of another one, with that."""
 
     series: tuple[WatchedSeries, ...]
     runs: tuple[StoredRun, ...]
     warnings: tuple[str, ...]
+    copies: tuple[tuple[WatchedSeries, WatchedSeries], ...] = ()
 
 
 def collect_history(source: Source, query: ResponseQuery) -> WatchedHistory:
@@ -28,13 +34,40 @@ def collect_history(source: Source, query: ResponseQuery) -> WatchedHistory:
     measured."""
     if not source.knows_factors:
         table = collect_table_history(source, query)
-        return WatchedHistory(
-            table.series, tuple(run for series in table.series for run in series.runs), table.warnings
-        )
-    runs = date_imported_runs(source.runs)
-    series = collect_series(source, query, runs)
-    warnings = (*_warn_of_undated(list(runs.values())), *list_doubtful_headlines(source, query))
-    return WatchedHistory(series, tuple(runs.values()), warnings)
+        runs = tuple(run for series in table.series for run in series.runs)
+        return _separate_copies(WatchedHistory(table.series, runs, table.warnings))
+    dated = date_imported_runs(source.runs)
+    series = collect_series(source, query, dated)
+    warnings = (*_warn_of_undated(list(dated.values())), *list_doubtful_headlines(source, query))
+    return _separate_copies(WatchedHistory(series, tuple(dated.values()), warnings))
+
+
+def _separate_copies(history: WatchedHistory) -> WatchedHistory:
+    """Separate the series that measure the same as an earlier one, such as operations and bytes per second of one size:
+    they are no evidence of their own."""
+    originals: list[WatchedSeries] = []
+    copies: list[tuple[WatchedSeries, WatchedSeries]] = []
+    for series in history.series:
+        original = next((other for other in originals if _is_copy(series, other)), None)
+        if original is None:
+            originals.append(series)
+        else:
+            copies.append((series, original))
+    kinds = dict.fromkeys((copy.name, original.name) for copy, original in copies)
+    notes = (
+        Message("copied-series", "{copy} is not judged: it is a multiple of {original}", copy=copy, original=original)
+        for copy, original in kinds
+    )
+    return replace(history, series=tuple(originals), copies=tuple(copies), warnings=(*history.warnings, *notes))
+
+
+def _is_copy(series: WatchedSeries, other: WatchedSeries) -> bool:
+    """Return whether a series is a positive multiple of another metric of the same operation at the same points."""
+    of_series = (series.operation, series.setting, series.nights, series.metric.better)
+    if of_series != (other.operation, other.setting, other.nights, other.metric.better) or not np.all(other.values > 0):
+        return False
+    ratios = series.values / other.values
+    return bool(series.values.size > 1 and ratios.min() > 0 and np.ptp(ratios) <= _SAME_RATIO * ratios.mean())
 
 
 def _warn_of_undated(runs: Sequence[StoredRun]) -> list[str]:

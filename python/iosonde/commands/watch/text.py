@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import choose_human_scale
-from iosonde.core.words import format_count, format_ratio_interval, pluralize
+from iosonde.core.words import format_count, format_ratio_interval
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
 from iosonde.stats.changes.suspected import MOST
 from iosonde.store.decisions import BASELINE, ChangeDecision
@@ -89,9 +89,8 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     sides = " → ".join(
         "{} ({})".format(*format_estimate_parts(side, divisor)) for side in (levels.before, levels.after)
     )
-    yield from wrapped(
-        f"{sides} {side_texts}: × {format_ratio_interval(levels.ratio)}, {change.word}", "      ", "    "
-    )
+    sides = f"{sides} {side_texts}".rstrip()
+    yield from wrapped(f"{sides}: × {format_ratio_interval(levels.ratio)}, {change.word}", "      ", "    ")
     yield from wrapped(escape(f"at {_describe_time(change)}, n {levels.before.n}+{levels.after.n}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
     points = format_count(change.split.n_until_detected, "point")
@@ -110,6 +109,7 @@ def _format_suspected(suspected: SuspectedChange) -> Iterator[str]:
         "  ",
         "  ",
     )
+    yield from wrapped(escape(change.cause), "      ", "    ")
     unit = "more night" if change.series.nightly else "more point"
     number = f"over {MOST} {unit}s" if suspected.remaining is None else format_count(suspected.remaining, unit)
     yield from wrapped(f"{number} at that level would settle it", "      ", "    ")
@@ -139,10 +139,11 @@ def _describe_search(watch: Watch) -> str:
     search = watch.search
     kinds = {"night" if series.nightly else "trial" for series in watch.series}
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
-    share = f"{100 * search.share:.3g} %"
+    share, rate = f"{100 * search.share:.3g} %", f"{100 * search.rate:.3g} %"
+    looks = "this look" if search.looks == 1 else format_count(search.looks, "look")
+    scope = f"{looks} over all {len(watch.series)} series together" if len(watch.series) > 1 else looks
+    point = " or ".join(points[kind] for kind in sorted(kinds))
     return (
-        f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most "
-        f"{100 * search.rate:.3g} % over {search.looks} {pluralize('look')} over all {len(watch.series)} "
-        "series together; "
-        f"{' or '.join(points[kind] for kind in sorted(kinds))}."
+        f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most {rate} "
+        f"over {scope}; {point}."
     )

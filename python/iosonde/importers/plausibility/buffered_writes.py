@@ -11,7 +11,7 @@ from iosonde.core.vocabulary.fio import CALLING_ENGINES
 
 from ..parsed import Parsed
 from .caches import FASTEST_DEVICE_S, LARGEST_MEMORY, get_job_size
-from .numbers import Numbers
+from .numbers import Numbers, sum_bytes
 
 CODE = "S142"
 # Data that is written once may be flushed by the kernel in time.
@@ -26,14 +26,15 @@ def find_buffered_writes(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Con
         if group.operation != "write" or group.rank is not None:
             continue
         settings = group.get_settings(run)
-        sentence = _find_rewriting(run, group, settings) or _find_fast_writes(group, settings)
+        sentence = _find_rewriting(run, group, sum_bytes(group, groups)) or _find_fast_writes(group, settings)
         if sentence:
             yield Contradiction(CODE, "write", (), sentence, group.find_line("bytes", "latency_mean"), group.factors)
 
 
-def _find_rewriting(run: Parsed, group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+def _find_rewriting(run: Parsed, group: Numbers, n_bytes: float | None) -> Message | None:
     """Return a message about files that were written several times, None if the options are not printed."""
-    n_bytes, size, jobs = group.get("bytes"), get_job_size(settings), settings.get("ranks", 1)
+    settings = group.get_settings(run)
+    size, jobs = get_job_size(settings), settings.get("ranks", 1)
     if not run.is_unflushed or not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES:
         return None
     if not isinstance(size, int) or not isinstance(jobs, int) or size <= 0 or jobs <= 0:

@@ -18,7 +18,7 @@ from iosonde.core.vocabulary.fio import CALLING_ENGINES
 
 from ..parsed import Parsed
 from ..reading import split_command
-from .numbers import Numbers
+from .numbers import Numbers, sum_bytes
 
 CODE = "S104"
 _SPEEDS = ("bandwidth_last_done", "bandwidth", "bandwidth_sum_of_ranks")
@@ -60,23 +60,27 @@ def find_cached_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contra
     reads = _READS.get(run.tool, {})
     totals = [group for group in groups if group.rank is None and reads]
     writes = {(group.operation, group.place): group for group in totals if group.operation in reads.values()}
-    opens_directly = _has_direct_flag(run)
+    faster = _FASTER_SHIFTED if _is_shifted_on_single_node(run) else _FASTER
+    opens_directly: bool | None = None
     contradictions: dict[str, Contradiction] = {}
     notes: dict[str, Message] = {}
     for group in totals:
-        if group.operation not in reads or opens_directly:
+        if group.operation not in reads:
             continue
         write = writes.get((reads[group.operation], group.place))
         times = _compare_speeds(group, write) if write else 0.0
-        faster = _FASTER_SHIFTED if _is_shifted_on_single_node(run) else _FASTER
         if times < faster and run.tool != "fio" and group.operation not in _RANDOM:
             continue  # nearly all cells of a table
+        if opens_directly is None:
+            opens_directly = _has_direct_flag(run)
+        if opens_directly:
+            break
         settings = group.get_settings(run)
         if _bypasses_cache(settings):
             continue
         sentence = (
             (write and times >= faster and _describe_times(run, group, write, settings))
-            or _find_second_reading(group, settings)
+            or _find_second_reading(sum_bytes(group, groups), settings)
             or _find_fast_random_reads(run, group, settings)
         )
         if sentence:
@@ -154,8 +158,10 @@ def _is_shifted_on_single_node(run: Parsed) -> bool:
 
 def _find_fast_small_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield random reads of 4 KiB that are faster than the sequential reads of the same files."""
+    if run.tool not in _RANDOM_READS:
+        return
     speeds = {(group.operation, group.place): group.get(*_SPEEDS) for group in groups if group.rank is None}
-    for random, sequential in _RANDOM_READS.get(run.tool, {}).items():
+    for random, sequential in _RANDOM_READS[run.tool].items():
         for group in groups:
             speed, other = speeds.get((random, group.place)), speeds.get((sequential, group.place))
             if group.operation == random and speed and other and speed > _FASTER_AT_RANDOM * other:
@@ -182,9 +188,9 @@ def _count_bytes(group: Numbers) -> float | None:
     return speed * time if speed and time else None
 
 
-def _find_second_reading(group: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
+def _find_second_reading(n_bytes: float | None, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message if fio read its files several times: all but the first reading may be from memory."""
-    n_bytes, size, jobs = group.get("bytes"), get_job_size(settings), settings.get("ranks", 1)
+    size, jobs = get_job_size(settings), settings.get("ranks", 1)
     if not n_bytes or settings.get("engine", "psync") not in CALLING_ENGINES or not isinstance(size, int):
         return None
     if not isinstance(jobs, int) or size <= 0 or jobs <= 0:

@@ -44,7 +44,7 @@ def find_impossible_latencies(run: Parsed, groups: Sequence[Numbers]) -> Iterato
             yield from contradictions
             if contradictions and group.rank is not None:
                 of_ranks.add(key)
-        if group.rank is None:
+        if group.rank is None and len(group.latencies) > 1:
             yield from _check_parts(group)
 
 

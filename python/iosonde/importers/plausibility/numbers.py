@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -48,7 +48,10 @@ class Numbers:
 
     def get(self, *metrics: str) -> float | None:
         """Return the value of the first of these metrics that is present."""
-        return next((self.rows[metric].value for metric in metrics if metric in self.rows), None)
+        for metric in metrics:  # called for every rule and group: a generator costs more than the search
+            if metric in self.rows:
+                return self.rows[metric].value
+        return None
 
     def estimate_step(self, seconds: float) -> float:
         """Return the step in which a time was printed: whole ms (in text) or µs if it is a multiple of these, else
@@ -75,22 +78,25 @@ def group_numbers(run: Parsed) -> list[Numbers]:
     """Return the groups of numbers of an execution to which a rule may apply. Metrics that no rule knows, and those
     that occur twice in a group, are left out."""
     groups: dict[Hashable, Numbers] = {}
-    keys: dict[int, Hashable] = {}
+    # Settings have numbers, which are compared quicker than their names and values.
+    numbers: dict[Hashable, int] = {}
+    number_by_identity: dict[int, int] = {}
     ambiguous: list[tuple[Numbers, str]] = []
     for row in run.rows:
-        metric = row.metric
-        if not _has_rule(metric):
+        metric = _get_ruled_metric(row.metric)
+        if not metric:
             continue
-        settings = keys.get(id(row.factors))
-        if settings is None:
-            settings = keys[id(row.factors)] = tuple(sorted((row.factors or {}).items()))
-        key = row.operation, row.rank, row.iteration, settings
+        factors = row.factors
+        number = number_by_identity.get(id(factors))
+        if number is None:
+            number = numbers.setdefault(tuple(sorted((factors or {}).items())), len(numbers))
+            number_by_identity[id(factors)] = number
+        key = row.operation, row.rank, row.iteration, number
         group = groups.get(key)
         if group is None:
             group = groups[key] = Numbers(
-                row.operation, row.rank, row.factors, row.iteration, run.form == "json", (row.iteration, settings)
+                row.operation, row.rank, factors, row.iteration, run.form == "json", (row.iteration, number)
             )
-        metric = _AMOUNTS_LAST_DONE.get(metric, metric)
         if metric in group.rows:
             ambiguous.append((group, metric))
         group.rows[metric] = row
@@ -104,15 +110,19 @@ def group_numbers(run: Parsed) -> list[Numbers]:
     return list(groups.values())
 
 
+def sum_bytes(group: Numbers, groups: Sequence[Numbers]) -> float | None:
+    """Return the bytes of the whole; if the tool prints only those of its threads or servers, their sum."""
+    parts = [each for each in groups if (each.operation, each.place) == (group.operation, group.place)]
+    amounts = [amount for each in parts if each is not group and (amount := each.get("bytes"))]
+    return group.get("bytes") or sum(amounts) or None
+
+
 @lru_cache(maxsize=4096)
-def _has_rule(metric: str) -> bool:
-    """Return whether a rule may apply to this metric."""
-    return (
-        metric in _AMOUNTS
-        or metric in _AMOUNTS_LAST_DONE
-        or bool(_SPEED.match(metric))
-        or split_statistic(metric) is not None
-    )
+def _get_ruled_metric(metric: str) -> str:
+    """Return the name by which rules know this metric, '' if no rule may apply to it."""
+    if metric in _AMOUNTS or _SPEED.match(metric) or split_statistic(metric):
+        return metric
+    return _AMOUNTS_LAST_DONE.get(metric, "")
 
 
 @lru_cache(maxsize=4096)

@@ -5,6 +5,7 @@ Percentiles are bins of a histogram for many tools: one may be above the maximum
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from operator import itemgetter
 
 from iosonde.core.contradiction import Contradiction
@@ -30,8 +31,9 @@ def find_disordered_statistics(run: Parsed, groups: Sequence[Numbers]) -> Iterat
     """Yield the statistics of rates, bandwidths and times that are not in order."""
     for group in groups:
         for family in group.statistics.values():
-            statistics = {name: row for name, row in family.items() if name != "min" or run.tool not in _LEAVE_OUT_IDLE}
-            for metrics, sentence in find_disorder(run, group, statistics):
+            if run.tool in _LEAVE_OUT_IDLE:
+                family = {name: row for name, row in family.items() if name != "min"}
+            for metrics, sentence in find_disorder(run, group, family):
                 yield Contradiction(
                     CODE, group.operation, tuple(metrics), sentence, group.find_line(*metrics), group.factors
                 )
@@ -107,8 +109,13 @@ def list_percentiles(statistics: Mapping[str, Row]) -> list[Row]:
 
 def _is_in_order(rows: Sequence[Row | None]) -> bool:
     """Return whether the rows that are present rise, without any tolerance, as nearly everywhere: this is quick."""
-    values = [row.value for row in rows if row is not None]
-    return all(lower <= higher for lower, higher in pairwise(values))
+    last = -inf
+    for row in rows:
+        if row is not None:
+            if not last <= row.value:
+                return False
+            last = row.value
+    return True
 
 
 def _is_beyond(group: Numbers, row: Row, side: str, extreme: Row, share: float) -> bool:

@@ -18,8 +18,8 @@ _SPEEDS = ("bandwidth_last_done", "bandwidth")
 _RATES = ("rate_last_done", "rate")
 # Tools whose rate is that of files.
 _ACCESS_RATES = {"elbencho": ("access_rate_last_done",)}
-_FACTORS = (1e3, 2.0**10, 1e6, 2.0**20, 1e9, 2.0**30)
-_BITS = 8.0
+_LOG_FACTORS = tuple(map(math.log, (1e3, 2.0**10, 1e6, 2.0**20, 1e9, 2.0**30)))
+_LOG_BITS = math.log(8.0)
 _EXACT, _NEAR = math.log(1.05), math.log(1.25)
 # Setting with the size of a transfer that the rate counts.
 _TRANSFER = {
@@ -56,8 +56,8 @@ def _check_bandwidth(run: Parsed, group: Numbers) -> Iterator[Contradiction]:
     wrong = [
         (value, words)
         for value, words, factors in (
-            (by_time, "bytes ÷ time", (*_FACTORS, _BITS)),
-            (by_rate, "rate × transfer size", _FACTORS),
+            (by_time, "bytes ÷ time", (*_LOG_FACTORS, _LOG_BITS)),
+            (by_rate, "rate × transfer size", _LOG_FACTORS),
         )
         if value and _is_unit_factor(row.value / value, _EXACT, factors)
     ]
@@ -103,7 +103,7 @@ def _check_samples(group: Numbers) -> Iterator[Contradiction]:
         sibling = next((row for row in others if row is not None and row.value), None)
         if sibling is None or not samples.value:
             continue
-        if _is_unit_factor(samples.value / sibling.value, _NEAR, _FACTORS):
+        if _is_unit_factor(samples.value / sibling.value, _NEAR, _LOG_FACTORS):
             yield Contradiction(
                 CODE,
                 group.operation,
@@ -127,5 +127,6 @@ def _list_siblings(family: str) -> tuple[str, ...]:
     return (name, "completion_latency", "latency") if name == "latency" else (name,)
 
 
-def _is_unit_factor(ratio: float, tolerance: float, factors: Sequence[float]) -> bool:
-    return any(abs(abs(math.log(ratio)) - math.log(factor)) <= tolerance for factor in factors)
+def _is_unit_factor(ratio: float, tolerance: float, log_factors: Sequence[float]) -> bool:
+    distance = abs(math.log(ratio))
+    return distance > 1.0 and any(abs(distance - log_factor) <= tolerance for log_factor in log_factors)

@@ -12,6 +12,7 @@ from .balance import get_evenly_placed_system
 from .bound import Ceiling, compute_ceiling
 
 ABOVE, PERHAPS = "above the bound", "may be above the bound"
+MARKS = {ABOVE: "above", PERHAPS: "perhaps"}  # in tables
 CURE = "a cache served it, or a unit is wrong: see 'iosonde explain S127'"
 
 

@@ -72,18 +72,21 @@ class SearchedValues:
 
 
 def find_changes(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
-    """Return the changes of each series in order of time. Values are finite and in order of time.
+    """Return the changes of each series in order of time. Values are finite and in order of time."""
+    return search_histories(build_searched_values(series, search), search)
 
-    The newest values are judged among themselves: an old change in another series must not make an alarm today
-    likelier.
-    """
-    return search_histories(
-        [SearchedValues(values.size, partial(find_break, values, search=search)) for values in series], search
-    )
+
+def build_searched_values(series: Sequence[Array], search: Search) -> list[SearchedValues]:
+    """Return series of values for a search."""
+    return [SearchedValues(values.size, partial(find_break, values, search=search)) for values in series]
 
 
 def search_histories(histories: Sequence[SearchedValues], search: Search) -> list[tuple[Break, ...]]:
-    """Return the changes of each history, one family of tests."""
+    """Return the changes of each history in order of time, one family of tests.
+
+    The newest values are judged among themselves: an old change in another history must not make an alarm today
+    likelier.
+    """
     first = [_find_strongest(history, 0, history.size, search, 1.0) for history in histories]
     most = _compute_p_limit(first, search)
     breaks_by_history = [
@@ -226,14 +229,32 @@ def list_seeded_ranges(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
 def compute_newest_p(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find_changes` for one series in the segments that end with it."""
-    return compute_newest_p_of(SearchedValues(values.size, partial(find_break, values, search=search)), search)
+    (history,) = build_searched_values([values], search)
+    return compute_newest_p_of(history, search)
 
 
 def compute_newest_p_of(history: SearchedValues, search: Search) -> float:
     """Return the same for any history."""
+    change = _find_newest(history, search)
+    return 1.0 if change is None else change.p
+
+
+def search_newest(histories: Sequence[SearchedValues], search: Search) -> list[tuple[Break, ...]]:
+    """Return the most significant change among the newest values of each history, one family of tests: only segments
+    that end with them are searched, and the delay of a change is not measured."""
+    changes = [_find_newest(history, search) for history in histories]
+    limit = _compute_p_limit(changes, search)
+    return [(change,) if change and change.p <= limit else () for change in changes]
+
+
+def _find_newest(history: SearchedValues, search: Search) -> Break | None:
     n = history.size
     ends = [history.find(begin, end) for begin, end in list_seeded_ranges(n, 4 * search.least) if end == n]
-    return min((candidate.p for candidate in ends if candidate and _is_new(candidate, n, search)), default=1.0)
+    return min(
+        (candidate for candidate in ends if candidate and _is_new(candidate, n, search)),
+        key=lambda candidate: candidate.p,
+        default=None,
+    )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@
    (hierarchical testing: Meinshausen 2008, Biometrika 95, 265-278). A series that is not significant did not change.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -31,11 +31,13 @@ from .find import (
     Search,
     SearchedValues,
     build_break,
+    build_searched_values,
     compute_correlation_bound,
-    find_changes,
     is_large,
     search_histories,
 )
+
+FamilySearch = Callable[[Sequence[SearchedValues], Search], list[tuple[Break, ...]]]
 
 _ALONE = 0.5  # share of the rate for series alone; the rest is for groups
 
@@ -82,12 +84,14 @@ class _Event:
     rows: tuple[int, ...]
 
 
-def find_changes_together(series: Sequence[Array], pools: Sequence[Pool], search: Search) -> list[tuple[Break, ...]]:
-    """Return the changes of each series in order of time, by its own evidence and by that of its pools."""
-    if not pools:
-        return find_changes(series, search)
-    breaks = [list(changes) for changes in find_changes(series, get_search_alone(search, pools))]
-    for event in _find_events(pools, search):
+def find_changes_together(
+    series: Sequence[Array], pools: Sequence[Pool], search: Search, find: FamilySearch = search_histories
+) -> list[tuple[Break, ...]]:
+    """Return the changes of each series in order of time, by its own evidence and by that of its pools. ``find``:
+    which changes of a family are searched."""
+    alone = get_search_alone(search, pools)
+    breaks = [list(changes) for changes in find(build_searched_values(series, alone), alone)]
+    for event in _find_events(pools, search, find):
         for row, change in _assign(event, series, breaks, search):
             own = breaks[event.pool.members[row]]
             own[:] = sorted(
@@ -116,12 +120,12 @@ def _find_pooled_break(pool: Pool, group: tuple[int, ...], begin: int, end: int,
     return None if split is None else build_break(split, begin, end, search)
 
 
-def _find_events(pools: Sequence[Pool], search: Search) -> list[_Event]:
+def _find_events(pools: Sequence[Pool], search: Search, find: FamilySearch) -> list[_Event]:
     """Return the pooled changes. Those of several groups of a pool at one place are one: that of the most significant
     group."""
     histories = build_histories(pools, search)
     together = replace(search, rate=search.rate * (1 - _ALONE))
-    breaks_by_history = search_histories([history for _, _, history in histories], together)
+    breaks_by_history = find([history for _, _, history in histories], together)
     changes = sorted(
         (
             _Event(pool, change, group)

@@ -12,10 +12,13 @@ import numpy as np
 
 from iosonde.core.arrays import Array
 
-from .find import Break, Search, find_break
+from .find import Break, Search, find_break, search_newest
 from .pooled import Pool, find_changes_together
 
 _LEAST = 3  # values after a suspected change
+# A look searches segments of several lengths, so that p of one look is about half of what it should be (simulations in
+# docs/method/watching.md). Over a year of looks it is not, as its looks are alike.
+_LOOKS = 2
 MOST = 60  # further values that are tried
 
 
@@ -32,11 +35,12 @@ def find_suspected(
     series: Sequence[Array], pools: Sequence[Pool], breaks: Sequence[Sequence[Break]], search: Search
 ) -> list[Suspicion | None]:
     """Return the suspicion among the newest values of each series, if there is one. ``breaks``: its changes."""
-    look = replace(search, looks=1, least=min(_LEAST, search.least))
+    look = replace(search, looks=_LOOKS, least=min(_LEAST, search.least))
     limit = search.rate / max(1, len(series))
+    newest = find_changes_together(series, pools, look, search_newest)
     return [
         _build_suspicion(values, candidates, changes, search, limit)
-        for values, candidates, changes in zip(series, find_changes_together(series, pools, look), breaks, strict=True)
+        for values, candidates, changes in zip(series, newest, breaks, strict=True)
     ]
 
 

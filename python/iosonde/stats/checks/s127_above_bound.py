@@ -15,8 +15,9 @@ How we know
     Without {spell.bound}, a store's own probe of the same nodes is used: the links
     of a network file system's clients, or the nodes' disks if the probe was of
     the same target; in a lab, its links. A probe may not reach the full rate
-    (one file, one stream at a time). So only values above 1.5 times its upper
-    end are reported, as a warning; writes without fsync are left out.
+    (one file, one stream at a time). So only values above 1.5 times its mean
+    and outside its interval are reported, as a warning, as a multiple of its
+    mean as in iosonde bound; writes without fsync are left out.
 
 When it is wrong
     When the bound is wrong (more nodes have more network), or the cache was to

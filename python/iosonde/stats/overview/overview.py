@@ -121,7 +121,14 @@ def build_overview_from_table(
 def build_overview_from_store(measured: MeasuredCells, level: float, background: Background) -> Overview:
     """Build the overview of a store's trials."""
     overview = _build_overview(
-        checks.Subject(measured.cells, level, background.runs, measured.rows, find_hidden_in_store(measured)),
+        checks.Subject(
+            measured.cells,
+            level,
+            background.runs,
+            measured.rows,
+            find_hidden_in_store(measured),
+            probes=background.probes,
+        ),
         measured.by,
         measured.warnings,
         list(_build_latency(background.runs, background.latencies, measured.by, level)),

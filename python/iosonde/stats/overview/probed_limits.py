@@ -23,11 +23,16 @@ DISKS, LINKS, LINKS_OF_LAB = f"the disks {_PROBED}", f"the links {_PROBED}", "th
 
 @dataclass(frozen=True)
 class ProbedLimit:
-    """``bytes_per_s``: the sum over all nodes of a run of the probes' upper ends; ``what`` describes the limiting
-    part."""
+    """``bytes_per_s``: the sum over all nodes of a run of the probes' means, as ``bound`` has it, ``highest`` that of
+    their upper ends; ``what`` describes the limiting part."""
 
     bytes_per_s: float
+    highest: float
     what: str
+
+    def is_exceeded_by(self, bytes_per_s: float) -> bool:
+        """Return whether a rate is far above the mean, and outside its interval."""
+        return bytes_per_s > max(PROBED_MARGIN * self.bytes_per_s, self.highest)
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class ProbedLimits:
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
     def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> Iterator[BeyondLimit]:
-        """Return the values of a cell above ``PROBED_MARGIN`` times the limit of their run, by id in ``runs``. Writes
+        """Return the values of a cell that exceed the limit of their run, by id in ``runs``. Writes
         without fsync are exempt."""
         readings = unit_to_bytes_per_s(cell.unit)
         if not readings or "buffered" in cell.operation:
@@ -79,7 +84,7 @@ class ProbedLimits:
         for value, place in zip(cell.values * min(readings), cell.places, strict=False):
             run = runs.get(place.removeprefix("run "))
             limit = None if run is None else self.find_limit(run, direction)
-            if limit and value > PROBED_MARGIN * limit.bytes_per_s:
+            if limit and limit.is_exceeded_by(value):
                 yield BeyondLimit(float(value), limit, place)
 
     def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
@@ -90,11 +95,11 @@ class ProbedLimits:
 
 def _sum_link_limits(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
     """Sum the links of the nodes, each with the rate of its best pair."""
-    best = dict.fromkeys(hosts, 0.0)
+    links: dict[str, list[Estimate]] = {host: [] for host in hosts}
     for pair in (*summary["pairs"], *summary["tcp"]):
         for host in hosts & set(pair["hosts"]) if pair.get("medium", NETWORK) == NETWORK else ():
-            best[host] = max(best[host], *(_get_upper_end(pair[way]) for way in ("bandwidth", "bandwidth_back")))
-    return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
+            links[host] += [pair["bandwidth"], pair["bandwidth_back"]]
+    return _sum_best(list(links.values()), LINKS)
 
 
 def _find_lab_link_limit(run: StoredRun) -> ProbedLimit | None:
@@ -103,20 +108,22 @@ def _find_lab_link_limit(run: StoredRun) -> ProbedLimit | None:
     measured = [link["bytes_per_s"] for link in (lab.get("emulated") or {}).get("links") or ()]
     if not measured or not run.facts.get("hosts") or (lab.get("description") or {}).get("file_system") == "local":
         return None
-    return ProbedLimit(len(set(run.facts.get("hosts") or ())) * max(measured), LINKS_OF_LAB)
+    total = len(set(run.facts.get("hosts") or ())) * max(measured)
+    return ProbedLimit(total, total, LINKS_OF_LAB)
 
 
 def _sum_disk_limits(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
     nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
-    return (
-        None
-        if summary["own_disk"] is False or len(nodes) < len(hosts)
-        else ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
-    )
+    if summary["own_disk"] is False or len(nodes) < len(hosts):
+        return None
+    return _sum_best([[node[f"disk_{direction}"]] for node in nodes], DISKS)
 
 
-def _get_upper_end(estimate: Estimate) -> float:
-    return float(estimate.value or 0.0) if estimate.high is None else estimate.high
+def _sum_best(nodes: Sequence[Sequence[Estimate]], what: str) -> ProbedLimit | None:
+    """Sum the best of the estimates of each node; None if a node has none."""
+    means = [max((each.value or 0.0 for each in estimates), default=0.0) for estimates in nodes]
+    ends = [max((each.high or each.value or 0.0 for each in estimates), default=0.0) for estimates in nodes]
+    return ProbedLimit(sum(means), sum(ends), what) if all(means) else None
 
 
 def is_within(target: str, probed: str) -> bool:

@@ -60,9 +60,9 @@ class Background:
     values than the others. ``untested``: why nothing can be tested, as where rows are single ranks. ``besides``: the
     checks of columns that are no factors, ``others`` those of them that are settings.
 
-    Of a store also: ``runs``, all trials (incomplete ones become a finding), of the ``experiments``; ``latencies``,
-    percentiles by run id; ``pilot``, the number of trials that fixed the total by Stein's rule, whose interval means
-    then use; ``units`` of the factors that have one.
+    Of a store also: ``runs``, all trials (incomplete ones become a finding), of the ``experiments``; ``probes``,
+    complete repetitions of its probes; ``latencies``, percentiles by run id; ``pilot``, the number of trials that fixed
+    the total by Stein's rule, whose interval means then use; ``units`` of the factors that have one.
     """
 
     headline_cells: Sequence[TrialCell] = ()
@@ -74,6 +74,7 @@ class Background:
     others: Sequence[str] = ()
     runs: Sequence[StoredRun] = ()
     experiments: Sequence[Experiment] = ()
+    probes: Sequence[StoredRun] = ()
     latencies: Mapping[str, Sequence[TrialPercentiles]] = field(default_factory=dict)
     pilot: int | None = None
     units: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,57 @@
+"""Columns of loads: how busy, full or warm a machine was, which nobody set."""
+
+import re
+from dataclasses import replace
+
+from iosonde.core.column_roles import ColumnRole
+from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
+from iosonde.core.column_values import has_integers, is_mostly_distinct
+from iosonde.core.message import Message
+from iosonde.core.table import Column, Table
+
+from .raw_rows import parse_values
+
+# Conditions that were there before, if the numbers look measured.
+_CONDITIONS = frozenset(("background", "ambient", "baseline", "uptime", "occupancy"))
+_TEMPERATURES = frozenset(("temp", "temperature", "temperatur", "celsius", "°c"))
+# Parts of a machine that a measurement keeps busy.
+_PARTS = frozenset(("cpu", "cpus", "gpu", "mem", "memory", "ram", "swap", "host", "server", "client", "system"))
+_SHARES = frozenset(("util", "utilization", "utilisation", "usage", "used", "busy", "percent", "pct", "auslastung"))
+_LOADS = frozenset(("load", "loadavg", "load1", "load5", "load15", "iowait", "util", "utilization", "utilisation"))
+_BOUNDS = frozenset(("limit", "cap", "quota", "target", "max", "set", "nominal"))
+_FEWEST_LEVELS = 8  # of numbers with decimals that no one sets
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+
+
+def guess_load_role(column: Column) -> ColumnRole | None:
+    """Return the role of a column of loads: an outcome if the measurement itself makes them, such as the utilization of
+    a CPU, whose effect nothing may take out; a covariate if it finds them, such as a background load; None for any
+    other column."""
+    words = set(split_column_name(column.label or column.name))
+    if not column.numeric or column.missing.all() or is_rate(column.unit) or words & _BOUNDS:
+        return None
+    is_scattered = is_mostly_distinct(column) or (not has_integers(column) and len(column.levels) >= _FEWEST_LEVELS)
+    if words & _TEMPERATURES or (is_scattered and words & _CONDITIONS and not column.unit):
+        return ColumnRole.COVARIATE
+    is_load = _is_share(column) or (is_scattered and (words & _LOADS or words & _PARTS == words))
+    return ColumnRole.OUTCOME if is_load and column.unit not in TIME_UNITS else None
+
+
+def convert_percentages(table: Table) -> Table:
+    """Convert cells such as ``21%`` of columns of loads to numbers, with a warning."""
+    for column in table.columns.values():
+        cells = {str(value) for value in column.values if value is not None} if not column.numeric else set()
+        matches = {cell: match[1] for cell in cells if (match := _PERCENT.fullmatch(cell.strip()))}
+        if cells and len(matches) == len(cells) and _is_share(column):
+            values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
+            numbers = replace(column, values=values, unit=column.unit or "%")
+            message = Message("percentages", "the cells of {column} are read as percentages", column=column.name)
+            columns = {**table.columns, column.name: numbers}
+            table = replace(table, columns=columns, warnings=(*table.warnings, message))
+    return table
+
+
+def _is_share(column: Column) -> bool:
+    """Return whether the name is that of a share of a machine: ``cpu_util``, ``CPU %``, ``mem_used``."""
+    words = set(split_column_name(column.label or column.name))
+    return bool(words & _PARTS) and (bool(words & _SHARES) or column.unit in ("%", "percent") or "%" in column.name)
