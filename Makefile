@@ -52,7 +52,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run quick test test-long test-docs test-rooms test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
-	test-faults-ci test-browser test-postgres truth bench golden lint lock wheels release clean \
+	test-faults-ci test-browser test-postgres truth bench golden published lint lock wheels release clean \
 	setup
 
 help: ## this list
@@ -203,6 +203,9 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/answers.py
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/rooms_figure.py
+
+published: .venv/.dev ## compare published numbers with docs/results; write the tables of docs/reproductions.md
+	@$(PY) docs/reproductions/verdicts.py
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import outside
-from iosonde.importers.published_figures import Publication, read_publication
+from iosonde.core.yaml_text import load
+from iosonde.importers.published_figures import Publication, list_numbers, read_publication
 
-FILES = sorted((Path(__file__).parents[2] / "examples" / "published").glob("*.yaml"))
+EXAMPLES = Path(__file__).parents[2] / "examples"
+PUBLISHED, SEEDS = EXAMPLES / "published", EXAMPLES / "seeds"
+FILES = sorted(PUBLISHED.glob("*.yaml"))
 # The text of each document.
 TEXTS = {
     "cheng-2004": "004_69a49150fb1279a0.txt",
@@ -101,3 +105,39 @@ def test_every_slip_says_why_and_mostly_what_is_right():
     slips = [entry.slip for entry in entries if entry.slip is not None]
     known = [slip for slip in slips if slip.should_be is not None]
     assert len(slips) > 30 and all(slip.why for slip in slips) and len(known) > 0.7 * len(slips)
+
+
+# Campaign → the document whose experiment it repeats.
+CAMPAIGNS = {
+    "chep": "cheng-2004",
+    "ficus": "ficus-lecture",
+    "gluster": "kumar-2013",
+    "kunkel": "kunkel-2017",
+    "mtc": "dobrescu-2014",
+    "proxy": "kumar-2013",
+    "translators": "kumar-2013",
+}
+# Not quoted: what is computed, and numbers of figures, tables and sections.
+NOT_QUOTED = re.compile(r"\(computed:[^)]*\)|\b(?:figures?|tables?|section) [B\d.]+(?:(?: and| to|,) [B\d.]+)*")
+
+
+def list_quoted_numbers(text: str) -> set[float]:
+    """Return the numbers that a campaign says were published."""
+    return list_numbers(NOT_QUOTED.sub("", text))
+
+
+def is_printed(number: float, printed: Iterable[float]) -> bool:
+    """Return whether a number is printed, to the digits that are quoted."""
+    digits = len(f"{number:.10g}".partition(".")[2])
+    return any(number in (value, round(value, digits)) for value in printed)
+
+
+@pytest.mark.parametrize("file", sorted(SEEDS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_what_a_campaign_says_was_published_is_printed(file):
+    publication = read_file(PUBLISHED / f"{CAMPAIGNS[file.stem.partition('-')[0]]}.yaml")
+    entries = (*publication.figures, *publication.statements)
+    printed = {number for entry in entries for number in list_numbers(" ".join(entry.words))}
+    printed |= {abs(number) for number in printed} | {number.value for number in publication.figures}
+    questions = load(file).data.get("questions", ())
+    quoted = {number for item in questions for number in list_quoted_numbers(item.get("published", ""))}
+    assert {number for number in quoted if not is_printed(number, printed)} == set()
