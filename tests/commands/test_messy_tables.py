@@ -544,7 +544,8 @@ def test_decimal_prefixes_of_rates_are_numbers(tmp_path, name):
 
 def test_the_bandwidth_of_a_link_is_a_setting(tmp_path):
     values = [f"{value},{('10G', '25G')[row % 2]}" for row, value in enumerate(VALUES)]
-    assert roles_of(profile(tmp_path, lines_of("fs,size,MB/s,net_bw", values)))["net_bw"] == "setting"
+    lines = lines_of("fs,size,MB/s,net_bw", values)
+    assert roles_of(profile(tmp_path, lines))["net_bw"] == "setting"
     assert set(open_data(str(tmp_path / "t.csv")).table.columns["net_bw"].values) == {"10G", "25G"}
 
 
