@@ -504,6 +504,9 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
         ("fill", [f"{10 * row}%" for row in range(10)], "setting"),
         ("of max", [f"{97 - 7 * row}%" for row in range(12)], "outcome"),
         ("errors", [0, 0, 0, 0, 3], "outcome"),
+        ("diff", ["+8.6%", "-0.5%"], "outcome"),
+        ("client", [0, 1, 2], "part"),
+        ("client", [1, 2, 4], "setting"),
         ("time", [f"10:{row:02}" for row in range(12)], "order"),
         ("mix", ["10:30", "20:10"], "setting"),
         ("run", ["(1)", "(2)", "(3)"], "repetition"),
@@ -566,3 +569,15 @@ def test_compare_says_which_cell_keeps_the_levels_from_being_found(tmp_path):
     (tmp_path / "t.csv").write_text(lines_of("fs,size,MB/s", [f"{value}{'*' * (value == 911)}" for value in VALUES]))
     with raises("not-a-number", DataError, column="MB/s", cell="911.0*"):
         iosonde.compare(str(tmp_path / "t.csv"), levels=["nfs", "ceph"])
+
+
+def test_german_statistics_in_columns_qualify_each_mean(tmp_path):
+    rows = [f"{fs};{clients};{mean};2,5;5" for fs, mean in (("a", "99,5"), ("b", "88,5")) for clients in (1, 4)]
+    (tmp_path / "t.csv").write_text("\n".join(["fs;clients;Mittelwert;Standardabweichung;Anzahl", *rows]) + "\n")
+    frame = iosonde.summary(str(tmp_path / "t.csv")).to_frame()
+    assert set(frame["n"]) == {5} and "Standardabweichung" not in frame.columns
+
+
+def test_a_total_below_is_no_level(tmp_path):
+    (tmp_path / "t.csv").write_text("fs;clients;MB/s\na;1;9,5\na;4;8,5\nGesamt;;9,0\n")
+    assert len(open_data(str(tmp_path / "t.csv")).table) == 2

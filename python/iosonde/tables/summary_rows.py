@@ -25,6 +25,8 @@ _SUMMARIES = frozenset(
         "sem",
         "mittelwert",
         "summe",
+        "gesamt",
+        "insgesamt",
         "standardabweichung",
         "stdabw",
         "stabw",
