@@ -1,6 +1,7 @@
 """Columns of loads: how busy, full or warm a machine was, which nobody set."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from iosonde.core.column_roles import ColumnRole
@@ -34,7 +35,18 @@ _ROUND = 5  # percent: whoever sets many shares takes multiples of it
 _PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
 
 
-def guess_load_role(column: Column) -> ColumnRole | None:
+def guess_load_roles(
+    columns: Sequence[Column], is_measured: bool, may_be_measured: Callable[[Column], bool]
+) -> dict[str, ColumnRole]:
+    """Return the roles of the columns of loads. If nothing else was measured, and no other column may have been, the
+    outcomes are no loads but what was measured."""
+    roles = {column.name: role for column in columns if (role := _guess_load_role(column)) is not None}
+    if is_measured or any(may_be_measured(column) for column in columns if column.name not in roles):
+        return roles
+    return {name: role for name, role in roles.items() if role is ColumnRole.COVARIATE}
+
+
+def _guess_load_role(column: Column) -> ColumnRole | None:
     """Return the role of a column of loads: an outcome if the measurement itself makes them, such as the utilization of
     a CPU, whose effect nothing may take out; a covariate if it finds them, such as a background load; None for any
     other column."""
