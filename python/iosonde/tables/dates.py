@@ -27,7 +27,7 @@ _TIME_OF_DAY = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(
 
 
 def are_moments(texts: Sequence[str], is_distinct: bool) -> bool:
-    """Return whether all cells are dates, or times of a day of which hardly any occurs twice: ``10:30`` may be a ratio."""
+    """Return whether all cells are dates, or times of a day of which hardly any occurs twice: 10:30 may be a ratio."""
     is_moment = is_date if not is_distinct else lambda text: is_date(text) or bool(_TIME_OF_DAY.fullmatch(text.strip()))
     return all(map(is_moment, texts))
 
