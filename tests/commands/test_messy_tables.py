@@ -114,6 +114,7 @@ MESSY = {
 
 
 ROWS = [line.split(",") for line in PLAIN.replace("bandwidth [MB/s]", "MB/s").splitlines()]
+WIKI_ROW = '|-\n| {} || align="right" | {}\n| {}'
 RULE = "+".join(["", *["-" * 12] * 3, ""])
 
 
@@ -135,6 +136,16 @@ MESSY |= {
         "blanks": ("t.dat", draw("", "{} {} {}").replace(b"fs", b"# more\n# fs", 1)),
     }.items()
 }
+WIKI = "\n".join(
+    ["{| class=wikitable", "|+ Results", "! fs !! size", "! MB/s", *[WIKI_ROW.format(*row) for row in ROWS[1:]], "|}"]
+)
+MESSY["drawn: MediaWiki"] = ("t.txt", WIKI.encode(), "MB/s", "MB/s", 1)
+JIRA = "\n".join(["||fs||size||MB/s||", *("|{}|{}|{}|".format(*row) for row in ROWS[1:])])
+MESSY["drawn: Jira"] = ("t.txt", JIRA.encode(), "MB/s", "MB/s", 1)
+MAIL = "\n".join(["On Monday Bob wrote:", "", *("> {}  {}  {}".format(*row) for row in ROWS), "", "Thanks."])
+MESSY["quoted in a mail"] = ("t.txt", MAIL.encode(), "MB/s", "MB/s", 1)
+KEYED = "\n".join("fs={} size={} bw={}MB/s".format(*row) for row in ROWS[1:])
+MESSY["keys in each row"] = ("t.txt", KEYED.encode(), "bw", "bytes/s", MEGA)
 MESSY["title with delimiters"] = ("t.csv", f"Cluster A, B, C, D\n{PLAIN}".encode(), "bandwidth [MB/s]", "MB/s", 1)
 MESSY["mean below"] = ("t.csv", f"{PLAIN},,\nAverage,,408\n".encode(), "bandwidth [MB/s]", "MB/s", 1)
 MESSY["unit in words"] = ("t.csv", GERMAN.replace(" [MB/s]", " in MB/s").encode(), "Bandbreite in MB/s", "MB/s", 1)
@@ -504,6 +515,9 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
         ("fill", [f"{10 * row}%" for row in range(10)], "setting"),
         ("of max", [f"{97 - 7 * row}%" for row in range(12)], "outcome"),
         ("errors", [0, 0, 0, 0, 3], "outcome"),
+        ("diff", ["+8.6%", "-0.5%"], "outcome"),
+        ("client", [0, 1, 2], "part"),
+        ("client", [1, 2, 4], "setting"),
         ("time", [f"10:{row:02}" for row in range(12)], "order"),
         ("mix", ["10:30", "20:10"], "setting"),
         ("run", ["(1)", "(2)", "(3)"], "repetition"),
@@ -567,3 +581,20 @@ def test_compare_says_which_cell_keeps_the_levels_from_being_found(tmp_path):
     (tmp_path / "t.csv").write_text(lines_of("fs,size,MB/s", [f"{value}{'*' * (value == 911)}" for value in VALUES]))
     with raises("not-a-number", DataError, column="MB/s", cell="911.0*"):
         iosonde.compare(str(tmp_path / "t.csv"), levels=["nfs", "ceph"])
+
+
+def test_german_statistics_in_columns_qualify_each_mean(tmp_path):
+    rows = [f"{fs};{clients};{mean};2,5;5" for fs, mean in (("a", "99,5"), ("b", "88,5")) for clients in (1, 4)]
+    (tmp_path / "t.csv").write_text("\n".join(["fs;clients;Mittelwert;Standardabweichung;Anzahl", *rows]) + "\n")
+    frame = iosonde.summary(str(tmp_path / "t.csv")).to_frame()
+    assert set(frame["n"]) == {5} and "Standardabweichung" not in frame.columns
+
+
+def test_a_total_below_is_no_level(tmp_path):
+    (tmp_path / "t.csv").write_text("fs;clients;MB/s\na;1;9,5\na;4;8,5\nGesamt;;9,0\n")
+    assert len(open_data(str(tmp_path / "t.csv")).table) == 2
+
+
+def test_rows_that_begin_with_greater_than_are_not_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text("".join(["size,MB/s\n", *(f">{row}k,{row}.5\n" for row in range(1, 5))]))
+    assert open_data(str(tmp_path / "t.csv")).table.columns["size"].values.tolist() == [">1k", ">2k", ">3k", ">4k"]

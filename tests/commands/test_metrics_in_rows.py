@@ -207,3 +207,8 @@ def test_an_operation_is_part_of_the_name_of_its_metrics(tmp_path):
     path = write(tmp_path, rows)
     assert {title: n for title, (_, n, _) in compare(path).items()} == {"W bw": 12, "R bw": 12, "R lat": 12}
     assert set(iosonde.summary(path, by="op", response="bw").to_frame()["op"]) == {"W", "R"}
+
+
+def test_min_and_max_of_something_that_was_set_are_levels(tmp_path):
+    rows = [{"fs": fs, "tuning": ("min", "max")[run % 2], "MB/s": work} for fs, _, run, work in TRIALS]
+    assert set(iosonde.summary(write(tmp_path, rows)).to_frame()["tuning"]) == {"min", "max"}

@@ -10,7 +10,7 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
-from iosonde.data.looks import find_row_statistics, is_statistic
+from iosonde.data.looks import DEVIATIONS, MEAN_ERRORS, find_row_statistics, is_statistic
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
@@ -18,9 +18,6 @@ from iosonde.stats.assumptions import AssumptionCheck, doubtful
 from iosonde.stats.estimate.normality import compute_normal_quantiles
 from iosonde.stats.estimate.ratio import Moments, moments_from_summary
 from iosonde.stats.regression.formula import list_term_columns
-
-_SPREADS = frozenset(("sd", "std", "stdev", "stddev", "deviation"))
-_ERRORS = frozenset(("stderr", "sem"))
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def _find_column_summaries(rows: Table, title: str, excluded: Sequence[str]) -> 
     own = set(split_column_name(rows.column(title).label))
     counts = [name for name in statistics if not is_statistic(rows.column(name), own)]
     words = {name: set(split_column_name(rows.column(name).label)) for name in statistics if name not in counts}
-    spreads = [(name, bool(of & _ERRORS)) for name, of in words.items() if of & (_SPREADS | _ERRORS)]
+    spreads = [(name, bool(of & MEAN_ERRORS)) for name, of in words.items() if of & (DEVIATIONS | MEAN_ERRORS)]
     if not counts or not spreads or rows.column(title).name in statistics:
         return None
     (spread, is_error), count = min(spreads, key=lambda each: each[1]), counts[0]

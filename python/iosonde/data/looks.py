@@ -16,13 +16,19 @@ from iosonde.core.table import Column
 
 BLOCK = "block"
 METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
-_MEANS = frozenset(("mean", "avg", "average"))
-_SPREADS = frozenset(("sd", "std", "stdev", "stddev", "stderr", "sem", "deviation"))
+_MEANS = frozenset(("mean", "avg", "average", "mittelwert", "mittel", "durchschnitt", "moyenne", "media", "promedio"))
+DEVIATIONS = frozenset(
+    ("sd", "std", "stdev", "stddev", "deviation", "standardabweichung", "stdabw", "abw", "écart", "σ")
+)
+MEAN_ERRORS = frozenset(("stderr", "sem", "standardfehler"))
+_SPREADS = DEVIATIONS | MEAN_ERRORS
 _STATISTICS = _MEANS | _SPREADS | {"standard", "min", "max", "median", "cv", "var", "variance"}
-_COUNTS = frozenset(("n", "count", "of", "no", "num", "number", "trials", "samples", "reps", "repetitions", "runs"))
+_COUNTS = frozenset(
+    ("n", "count", "of", "no", "num", "number", "trials", "samples", "reps", "repetitions", "runs", "anzahl", "läufe")
+)
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
 # Words that number a part of a trial; singular, as `ranks` is a count.
-RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
+RANKS = ("rank", "process", "proc", "pid", "worker", "thread", "client", "node", "task")
 _VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s, but not 10:30 or 2026-01-01
 
 

@@ -15,8 +15,8 @@ from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
-from iosonde.tables.dates import is_date, is_time_of_day
-from iosonde.tables.loads import guess_load_role
+from iosonde.tables.dates import are_moments
+from iosonde.tables.loads import guess_load_roles
 
 from .cells_with_units import check_unit, is_measured_text
 from .looks import (
@@ -65,11 +65,8 @@ def guess_roles(
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
     roles |= dict.fromkeys(list_commits_of_nights(rest, roles), ColumnRole.FACT)
     remaining = [c for c in rest if c.name not in roles]
-    loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
-    if not measured and not any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
-        loads = {name: role for name, role in loads.items() if role is ColumnRole.COVARIATE}  # others may be measured
-    roles |= loads
-    remaining = [c for c in remaining if c.name not in loads]
+    roles |= guess_load_roles(remaining, bool(measured), lambda c: is_metric(c) or is_surely_measured(c))
+    remaining = [c for c in remaining if c.name not in roles]
     for column in remaining:
         # Without this check another column, such as the number of clients, would be taken as measured.
         is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)
@@ -210,8 +207,7 @@ def _is_row_number(column: Column) -> bool:
     if present.size < 2:
         return False
     if not column.numeric:
-        is_time = is_time_of_day if is_mostly_distinct(column) else is_date
-        return all(is_date(str(value)) for value in present[:20]) or all(is_time(str(value)) for value in present[:20])
+        return are_moments([str(value) for value in present[:20]], is_mostly_distinct(column))
     counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
     return counts or column.name in BRING_UPS or is_rank_number(column)
 

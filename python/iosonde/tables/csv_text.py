@@ -18,6 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
+from .markup import convert_markup
 from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_ends, parse_values
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -37,7 +38,7 @@ def parse_csv(raw: bytes, name: str) -> Table:
     text, warnings = _decode(raw, name)
     table = _parse_plain(name, text)
     if table is None:
-        table = build_table_from_rows(_split_rows(name, text))
+        table = build_table_from_rows(_split_rows(name, convert_markup(text)))
     return replace(table, warnings=(*warnings, *table.warnings))
 
 

@@ -26,9 +26,10 @@ def is_date(text: str) -> bool:
 _TIME_OF_DAY = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?:\s*[AaPp][Mm])?")
 
 
-def is_time_of_day(text: str) -> bool:
-    """Return whether a cell is ``10:30`` or ``9:15:02 AM``, which may also be a ratio or a duration."""
-    return _TIME_OF_DAY.fullmatch(text.strip()) is not None
+def are_moments(texts: Sequence[str], is_distinct: bool) -> bool:
+    """Return whether all cells are dates, or times of a day of which hardly any occurs twice: 10:30 may be a ratio."""
+    is_moment = is_date if not is_distinct else lambda text: is_date(text) or bool(_TIME_OF_DAY.fullmatch(text.strip()))
+    return all(map(is_moment, texts))
 
 
 _NUMBERS = re.compile(r"(\d+)([./-])(\d+)[./-](\d+)(.*)", re.DOTALL)

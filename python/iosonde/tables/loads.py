@@ -1,6 +1,7 @@
 """Columns of loads: how busy, full or warm a machine was, which nobody set."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from iosonde.core.column_roles import ColumnRole
@@ -25,12 +26,27 @@ _BOUNDS = frozenset(("limit", "cap", "quota", "target", "max", "set", "nominal")
 _TROUBLES = frozenset(
     ("errors", "retries", "retransmits", "timeouts", "drops", "dropped", "lost", "warnings", "failures")
 )
+# Changes and shares that were computed from results.
+_DERIVED = frozenset(
+    ("diff", "difference", "delta", "change", "gain", "improvement", "speedup", "differenz", "änderung", "verbesserung")
+)
 _FEWEST_LEVELS = 8  # of numbers with decimals that no one sets
 _ROUND = 5  # percent: whoever sets many shares takes multiples of it
 _PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
 
 
-def guess_load_role(column: Column) -> ColumnRole | None:
+def guess_load_roles(
+    columns: Sequence[Column], is_measured: bool, may_be_measured: Callable[[Column], bool]
+) -> dict[str, ColumnRole]:
+    """Return the roles of the columns of loads. If nothing else was measured, and no other column may have been, the
+    outcomes are no loads but what was measured."""
+    roles = {column.name: role for column in columns if (role := _guess_load_role(column)) is not None}
+    if is_measured or any(may_be_measured(column) for column in columns if column.name not in roles):
+        return roles
+    return {name: role for name, role in roles.items() if role is ColumnRole.COVARIATE}
+
+
+def _guess_load_role(column: Column) -> ColumnRole | None:
     """Return the role of a column of loads: an outcome if the measurement itself makes them, such as the utilization of
     a CPU, whose effect nothing may take out; a covariate if it finds them, such as a background load; None for any
     other column."""
@@ -38,7 +54,7 @@ def guess_load_role(column: Column) -> ColumnRole | None:
     if not column.numeric or column.missing.all() or is_rate(column.unit):
         return None
     is_trouble = bool(words & _TROUBLES) and has_integers(column)
-    if is_trouble or (column.unit in ("%", "percent") and _has_odd_percentages(column)):
+    if is_trouble or _is_derived(column):
         return ColumnRole.OUTCOME
     if words & _BOUNDS:
         return None
@@ -58,18 +74,21 @@ def convert_percentages(table: Table) -> Table:
             continue
         values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
         numbers = replace(column, values=values, unit=column.unit or "%")
-        if _is_share(column) or _has_odd_percentages(numbers):
+        if _is_share(column) or _is_derived(numbers):
             message = Message("percentages", "the cells of {column} are read as percentages", column=column.name)
             columns = {**table.columns, column.name: numbers}
             table = replace(table, columns=columns, warnings=(*table.warnings, message))
     return table
 
 
-def _has_odd_percentages(column: Column) -> bool:
-    """Return whether there are many percentages that are not round: shares of a result, or changes."""
+def _is_derived(column: Column) -> bool:
+    """Return whether a column of percentages is named as a change, or has many that are not round: a share of another
+    result."""
     levels = [float(level) for level in column.levels if isinstance(level, int | float)]
     n_round = sum(level % _ROUND == 0 for level in levels)
-    return len(levels) >= _FEWEST_LEVELS and 2 * n_round < len(levels)
+    is_scattered = len(levels) >= _FEWEST_LEVELS and 2 * n_round < len(levels)
+    is_change = not _DERIVED.isdisjoint(split_column_name(column.label or column.name))
+    return column.unit in ("%", "percent") and (is_scattered or is_change)
 
 
 def _is_share(column: Column) -> bool:

@@ -18,7 +18,7 @@ from iosonde.core.table import Column, Table, format_cell
 from iosonde.core.words import shorten_list
 
 from .dates import is_date
-from .summary_rows import is_statistic
+from .summary_rows import are_statistics
 from .unit_columns import (
     UnitColumn,
     convert_to_common_unit,
@@ -26,6 +26,7 @@ from .unit_columns import (
     find_unit_columns,
     find_value_columns,
     is_called_value,
+    list_few_levels,
     list_statistics,
 )
 
@@ -85,11 +86,10 @@ def _find_metric_column(table: Table) -> Column | None:
 
 
 def _has_statistics(column: Column) -> bool:
-    levels = column.levels
     is_called = _STATISTIC_NAMES.issuperset(split_column_name(column.label) or [""])
     if column.numeric:
-        return is_called and all(0 <= float(level) <= 100 for level in levels)  # type: ignore[arg-type]  # numbers
-    return is_called or (len(levels) > 1 and all(is_statistic(str(level)) for level in levels))
+        return is_called and all(0 <= float(level) <= 100 for level in column.levels)  # type: ignore[arg-type]  # numbers
+    return is_called or are_statistics(list_few_levels(column))
 
 
 def _find_operation(table: Table, by: str, names: Sequence[str]) -> Column | None:
@@ -102,7 +102,7 @@ def _find_operation(table: Table, by: str, names: Sequence[str]) -> Column | Non
 
 
 def _has_several_kinds(column: Column) -> bool:
-    kinds = {kind for level in column.levels if (kind := _find_kind(str(level)))}
+    kinds = {kind for level in list_few_levels(column) if (kind := _find_kind(level))}
     return len(kinds) > 1
 
 

@@ -16,6 +16,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
+from .markup import split_keys
 from .merged_cells import count_merged_columns, fill_merged_cells
 from .section_rows import split_sections
 from .summary_rows import count_measured_rows, find_headed_rows, find_summary_rows
@@ -42,10 +43,7 @@ class RawRows:
 
 def build_table_from_rows(raw: RawRows) -> Table:
     """Return the table in rows of texts. Raises DataError with line and column."""
-    if (single := stack_groups(raw.rows, raw.lines)) or (
-        single := split_sections(raw.rows, raw.lines, count_titles(raw.rows))
-    ):
-        raw = replace(raw, rows=single.rows, lines=single.lines, warnings=(*raw.warnings, single.message))
+    raw = _convert_layout(raw)
     n_titles, warnings = count_titles(raw.rows), list(raw.warnings)
     if n_titles:
         title = " ".join(filter(None, map(str.strip, raw.rows[0])))
@@ -93,6 +91,19 @@ def build_table_from_rows(raw: RawRows) -> Table:
         if title or any(map(str.strip, column))  # a delimiter at the end of every line
     }
     return Table(columns, raw.name, np.array([line for _, line in own]), tuple(warnings))
+
+
+def _convert_layout(raw: RawRows) -> RawRows:
+    """Return rows with a single header at the top of whole rows, whatever stands above and between them."""
+    single = (
+        split_keys(raw.rows, raw.lines)
+        or stack_groups(raw.rows, raw.lines)
+        or split_sections(raw.rows, raw.lines, count_titles(raw.rows))
+    )
+    if single is None:
+        return raw
+    messages = (single.message,) if single.message else ()
+    return replace(raw, rows=single.rows, lines=single.lines, warnings=(*raw.warnings, *messages))
 
 
 def has_plain_ends(rows: Sequence[Sequence[str]]) -> bool:
@@ -176,7 +187,7 @@ def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[
     if raw.delimiter.startswith(" "):
         hint = "blanks separate the columns: write NA where a cell is empty, and no blank inside a cell"
     elif not extra:
-        hint = "check whether the file is truncated"
+        hint = f"check whether the file is truncated, or the header lacks a quote; {quote}"
     elif raw.delimiter == ",":
         hint = f"{quote}; decimal commas need another delimiter and a decimal point"
     else:

@@ -25,6 +25,8 @@ _SUMMARIES = frozenset(
         "sem",
         "mittelwert",
         "summe",
+        "gesamt",
+        "insgesamt",
         "standardabweichung",
         "stdabw",
         "stabw",
@@ -150,6 +152,12 @@ def is_statistic(cell: str) -> bool:
     """Return whether a cell has only words of statistics: also ``max``, which elsewhere may be a level."""
     words = _list_words(cell)
     return bool(words) and words <= _SUMMARIES | _COMPANIONS
+
+
+def are_statistics(cells: Collection[str]) -> bool:
+    """Return whether several cells are statistics, of which one can be nothing else: min and max may be levels."""
+    is_sure = any(_is_summary(cell) or any(map(str.isdigit, cell)) for cell in cells)
+    return len(cells) > 1 and is_sure and all(map(is_statistic, cells))
 
 
 def _is_summary(cell: str) -> bool:

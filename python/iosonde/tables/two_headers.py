@@ -19,11 +19,11 @@ _MAX_LINES = 20  # above the second line of the header
 
 @dataclass(frozen=True)
 class SingleHeader:
-    """Rows whose first one is the header, with their ``lines`` in the file, and the ``message`` about them."""
+    """Rows whose first one is the header, with their ``lines`` in the file, and a ``message`` about them."""
 
     rows: list[list[str]]
     lines: list[int]
-    message: Message
+    message: Message | None
 
 
 @dataclass(frozen=True)

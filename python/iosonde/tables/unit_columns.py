@@ -19,6 +19,8 @@ _UNIT_NAMES = frozenset(("unit", "units", "einheit", "einheiten", "unité", "uni
 _STATISTICS = frozenset(
     ("mean", "avg", "average", "median", "sd", "std", "stdev", "stddev", "stderr", "sem", "min", "max", "low", "high")
 )
+_FIRST_ROWS = 1000
+_MOST_LEVELS = 50
 _MEASURED_KINDS = ("bytes/s", "operations/s", "s")
 
 
@@ -63,6 +65,12 @@ def find_value_columns(columns: Sequence[Column]) -> list[Column]:
         if matches := [column for column in candidates if is_value(column)]:
             return matches
     return []
+
+
+def list_few_levels(column: Column) -> list[str]:
+    """Return the levels in the first rows of a column of text; none if they are many, as of names."""
+    levels = [str(level) for level in dict.fromkeys(column.values[:_FIRST_ROWS]) if level is not None]
+    return levels if len(levels) <= _MOST_LEVELS else []
 
 
 def list_statistics(table: Table) -> list[str]:
@@ -110,9 +118,8 @@ def _has_units(column: Column) -> bool:
         return False
     if _UNIT_NAMES.intersection(_list_words(column)[-1:]):
         return True
-    levels = [level for level in column.levels if level is not None]
-    kinds = {measure_unit(_parse_unit(str(level)))[0] for level in levels}
-    return kinds.issubset(_MEASURED_KINDS) and kinds != {"s"}
+    kinds = {measure_unit(_parse_unit(level))[0] for level in list_few_levels(column)}
+    return bool(kinds) and kinds.issubset(_MEASURED_KINDS) and kinds != {"s"}
 
 
 def _list_units(column: Column) -> tuple[str, ...]:

@@ -1,0 +1,50 @@
+"""Tables in the markup of wikis and in quoted mails, into lines with a delimiter; each row stays in its line."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .two_headers import SingleHeader
+
+_QUOTE = re.compile(r"^\s*(?:>\s?)+")
+_DOUBLED = re.compile(r"\|\|.*\|\|\s*")  # ||fs||clients||, the header of a Jira table
+_CAPTION = "|+"
+_KEYED = re.compile(r"\s*(?P<key>[^\W\d]\w*)\s*=\s*(?P<value>.*\S)\s*")
+_LEAST_ROWS = 3
+
+
+def convert_markup(text: str) -> str:
+    """Return the text with the rows of a wiki's table, or of a quoted table, as lines of cells; any other as it is."""
+    lines = text.splitlines()
+    quoted = [line if _QUOTE.match(line) else "" for line in lines]
+    header = next(filter(None, quoted), "1")
+    if 2 * sum(map(bool, quoted)) > sum(bool(line.strip()) for line in lines) and not any(map(str.isdigit, header)):
+        return "\n".join(_QUOTE.sub("", line) for line in quoted)
+    if any(line.startswith("{|") for line in lines):
+        return "\n".join(_iter_media_wiki(lines))
+    if _DOUBLED.fullmatch(next(filter(str.strip, lines), "")):
+        return "\n".join(line.strip().replace("||", "|").strip("|") for line in lines)
+    return text
+
+
+def split_keys(rows: Sequence[Sequence[str]], lines: Sequence[int]) -> SingleHeader | None:
+    """Return rows with a header where each cell is ``fs=nfs``, with the same names in all rows; None for others."""
+    cells = [[_KEYED.fullmatch(cell) for cell in row] for row in rows]
+    keys = [[match["key"] if match else "" for match in row] for row in cells]
+    if len(rows) < _LEAST_ROWS or any(names != keys[0] for names in keys) or not all(keys[0]) or len(keys[0]) < 2:
+        return None
+    values = [[match["value"] for match in row if match] for row in cells]
+    return SingleHeader([keys[0], *values], [0, *lines], None)
+
+
+def _iter_media_wiki(lines: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each one: that at the end of a row has its cells, all others are empty."""
+    cells: list[str] = []
+    is_inside = False
+    for line in lines:
+        is_end = line.startswith(("|-", "|}"))
+        yield "|".join(cells) if is_end else ""
+        cells = [] if is_end else cells
+        if is_inside and not is_end and line.startswith(("!", "|")) and not line.startswith(_CAPTION):
+            several = re.split(r"!!|\|\|" if line.startswith("!") else r"\|\|", line[1:])
+            cells += [cell.rpartition("|")[2].strip() for cell in several]  # without style="…" |
+        is_inside = (is_inside or line.startswith("{|")) and not line.startswith("|}")
