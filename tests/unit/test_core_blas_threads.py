@@ -6,7 +6,6 @@ import threadpoolctl
 
 from iosonde.core.blas_threads import _find_libraries, use_single_blas_thread
 
-
 CONTROLLER = threadpoolctl.ThreadpoolController
 
 
