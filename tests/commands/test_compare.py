@@ -333,7 +333,7 @@ def test_a_store_by_one_factor_is_adjusted_for_the_others(place):
 
 def test_conditions_that_leave_nothing_are_said(place):
     """It said that one value of fs cannot be compared with anything."""
-    with raises("no-matching-rows", DataError, conditions="fs=ufs"):
+    with raises("no-matching-rows", DataError, conditions="fs=ufs", levels="fs=afs, nfs"):
         compare(open_data(place, ["fs=ufs"]), ResponseQuery(), Sides(group="fs"))
 
 

@@ -30,6 +30,7 @@ from .confounding import adjust_for_order, select_differing_caveats
 from .design_hints import is_design_hint
 from .examined import Limits, build_limits, check_limits, list_examined
 from .gated import gate_cells
+from .no_rows import check_rows
 from .overall import Overall, compute_overall_ratios
 from .own_caveats import find_sides_in_turn, list_own_caveats
 from .parts import ComparedPart
@@ -55,14 +56,8 @@ def _refuse_unsealed_options(sides: Sides) -> None:
 def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Comparisons | PairVerdicts:
     """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
     ``run --against`` follow their sealed rule. Raises InputError, DataError."""
-    if source is not None and source.where and not len(source.table):
-        raise DataError(
-            "no-matching-rows",
-            "{name}: no row fulfils {conditions}",
-            "look at the values of these columns",
-            name=source.name,
-            conditions=" and ".join(f"{column}{op}{value}" for column, op, value in source.where),
-        )
+    if source is not None:
+        check_rows(source)
     alone = source if sides.other is None else None
     if alone is not None and (pairs := find_sealed_experiments(alone, sides.group, bool(sides.published))):
         _refuse_unsealed_options(sides)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.blas_threads import use_single_blas_thread
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -275,10 +276,7 @@ def _compute_triangle(matrix: Array, lengths: Array) -> Array:
     Q."""
     if len(matrix) <= _BLOCK:
         return _compute_qr_triangle(matrix / lengths)
-    from threadpoolctl import threadpool_limits
-
-    # Threads that share such a small block wait longer than they work.
-    with threadpool_limits(1, "blas"):
+    with use_single_blas_thread():
         rows = [_compute_qr_triangle(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
     return _compute_qr_triangle(np.vstack(rows))
 
