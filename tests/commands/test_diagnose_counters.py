@@ -53,6 +53,23 @@ def test_counters_name_small_misaligned_and_random_writes_with_their_cost(log):
     assert diagnosis["counts"]["SIZE_WRITE_1K_10K"] == 2000
 
 
+def test_a_job_that_only_prints_to_files_is_diagnosed(tmp_path):
+    printed = {"WRITES": 10**6, "BYTES_WRITTEN": 8 * 10**7, "F_WRITE_TIME": 30.0}
+    path = tmp_path / "print.txt"
+    path.write_text(sample.text(sample.head(), sample.record(printed, 0, 1, "/scratch/a.txt", "STDIO")))
+    (diagnosis,) = read_json(path)["counters"]
+    (finding,) = diagnosis["findings"]
+    assert (finding["code"], finding["confidence"], finding["severity"]) == ("S508", "medium", "warning")
+    assert (finding["elapsed_s"]["value"], finding["evidence"]["bytes"]) == (30.0, 8 * 10**7)
+    assert diagnosis["buffered"]["files"][0]["counts"]["BYTES_WRITTEN"] == 8 * 10**7
+    assert "76.3 MiB" in run("diagnose", path).stdout
+    assert run("explain", "S508").stdout.startswith("S508: ")
+    page = tmp_path / "page.html"
+    run("import", path, "--store", tmp_path / "s")
+    assert run("report", tmp_path / "s", "-o", page).exit_code == 0
+    assert "S508" in page.read_text()
+
+
 def test_files_have_their_shares_ranks_and_targets(tmp_path):
     path = tmp_path / "two.txt"
     good = {"WRITES": 100, "SEQ_WRITES": 99, "FILE_NOT_ALIGNED": 0, "SIZE_WRITE_1M_4M": 100, "F_WRITE_TIME": 58.5}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.io_counters import (
+    BufferedIo,
     FileCounters,
     FilesOfAllRanks,
     FilesOfSingleRanks,
@@ -237,6 +238,33 @@ def test_a_target_of_noisy_ones_is_seldom_called_slow_without_reason(slow_by, le
     assert least <= hits <= most
 
 
+@pytest.mark.parametrize(
+    ("n_bytes", "seconds", "confidence"),
+    [
+        (16000 * MIB, 1.0, "medium"),
+        (1000 * MIB, 1.0, None),
+        (1000 * MIB, 10.0, "low"),
+        (16000 * MIB, 0.0, "medium"),
+    ],
+)
+def test_the_buffers_of_the_c_library_are_named_from_a_tenth_of_the_bytes_or_of_the_time_on(
+    n_bytes, seconds, confidence
+):
+    counts = {"WRITES": 10**6, "BYTES_WRITTEN": n_bytes, "F_WRITE_TIME": seconds}
+    found = find(file(GOOD), buffered=BufferedIo((file(counts, "/lustre/a.txt"),)))
+    assert [key for key in found if key[0] == "S508"] == ([("S508", "")] if confidence else [])
+    if confidence:
+        finding = found["S508", ""]
+        assert (finding.confidence, finding.cost.elapsed_s) == (confidence, seconds or None)
+        assert finding.evidence["files"] == ["/lustre/a.txt"]
+
+
+def test_the_slowest_rank_limits_what_the_buffers_of_the_c_library_cost():
+    buffered = BufferedIo((file({"BYTES_READ": 4 * GB, "F_READ_TIME": 40.0}),), 15.0)
+    (finding,) = find(buffered=buffered).values()
+    assert (finding.cost.rank_s, finding.cost.io_share, finding.cost.elapsed_s) == (40.0, 1.0, 15.0)
+
+
 def test_the_job_cannot_become_shorter_by_more_than_its_slowest_rank_was_in_calls():
     small = file({**SMALL, "SEQ_WRITES": 4000, "F_WRITE_TIME": 300.0})
     assert find(small)["S501", "write"].cost.elapsed_s == 100.0
@@ -266,7 +294,7 @@ def test_what_can_have_cost_less_than_a_hundredth_of_the_job_is_information(seco
 
 def test_every_finding_has_a_page_with_its_rule_and_its_limits():
     codes = findings.map_codes_to_modules()
-    assert list(codes) == [f"S50{number}" for number in range(1, 8)]
+    assert list(codes) == [f"S50{number}" for number in range(1, 9)]
     for code in codes:
         page = findings.read_manual_page(code.lower())
         assert page.startswith(f"{code}: ") and max(map(len, page.splitlines())) < 80

@@ -253,21 +253,23 @@ def build_pydarshan(layout: dict) -> ModuleType:
     """pydarshan, as far as counters are read: one shared file with MPI-IO's calls and a layout."""
 
     class DarshanReport:
-        modules = dict.fromkeys(("POSIX", "MPI-IO", "LUSTRE"), {})
+        modules = dict.fromkeys(("POSIX", "MPI-IO", "STDIO", "LUSTRE"), {})
         metadata = {"job": {"nprocs": 4, "run_time": 60.0}}
-        name_records = {77: "/scratch/out"}
+        name_records = {77: "/scratch/out", 78: "/scratch/a.txt"}
         mounts = (("/", "ext4"), ("/scratch", "lustre"))
         counters = {
             "POSIX": {"counters": ["POSIX_WRITES", "POSIX_SEQ_WRITES"], "fcounters": ["POSIX_F_WRITE_TIME"]},
             "MPI-IO": {"counters": ["MPIIO_COLL_WRITES"], "fcounters": []},
+            "STDIO": {"counters": ["STDIO_WRITES"], "fcounters": ["STDIO_F_WRITE_TIME"]},
         }
 
         def __init__(self, path, read_all):
             self.records = {}
 
         def mod_read_all_records(self, module, dtype):
-            values = {"POSIX": ([2000, -1], [41.5]), "MPI-IO": ([8], [])}[module]
-            record = {"id": 77, "rank": -1, "counters": values[0], "fcounters": values[1]}
+            values = {"POSIX": ([2000, -1], [41.5]), "MPI-IO": ([8], []), "STDIO": ([500], [2.5])}[module]
+            identity = 78 if module == "STDIO" else 77
+            record = {"id": identity, "rank": -1, "counters": values[0], "fcounters": values[1]}
             self.records[module] = Records([record])
 
         def mod_read_all_lustre_records(self):
@@ -290,6 +292,11 @@ def test_a_log_has_the_same_counters_as_its_text(tmp_path, monkeypatch, layout):
     counts = {"WRITES": 2000.0, "F_WRITE_TIME": 41.5, "first_writes": 4.0, "collective_calls": 8.0}
     assert (file.counts, counters.seconds) == (counts, 60.0)
     assert not counters.has("SEQ_WRITES")
+    (printed,) = counters.buffered.files
+    assert (printed.name, printed.filesystem, printed.get("WRITES"), printed.seconds) == (
+        *("/scratch/a.txt", "lustre"),
+        *(500.0, 2.5),
+    )
 
 
 def test_the_headline_of_performance_is_the_rate_by_the_slowest_rank():
@@ -297,3 +304,44 @@ def test_the_headline_of_performance_is_the_rate_by_the_slowest_rank():
     text = Text(f"# darshan log version: 3.41\n# POSIX module data\n{estimates}".encode(), "x")
     (run,) = build_runs(understand(text), text, "e")
     assert run.headlines["posix"] == ["bandwidth_by_slowest"]
+
+
+PRINTED = {"OPENS": 1, "WRITES": 500, "FLUSHES": 5, "BYTES_WRITTEN": 4000, "F_WRITE_TIME": 2.0, "F_META_TIME": 0.5}
+
+
+def print_to(name: str, rank: int = 0, identity: int = 1, **changes: float) -> list[str]:
+    return sample.record(PRINTED | changes, rank, identity, name, "STDIO")
+
+
+def test_what_a_job_printed_to_files_is_kept_besides_without_the_standard_streams():
+    files = [print_to("/scratch/a.txt"), print_to("/scratch/a.txt", 1, F_WRITE_TIME=3.0), print_to("<STDOUT>", 0, 2)]
+    counters = counters_of(*files)
+    (file,) = counters.buffered.files
+    assert (file.name, file.ranks, file.get("WRITES"), file.get("FLUSHES")) == ("/scratch/a.txt", 2, 1000, 10)
+    assert (counters.buffered.seconds, counters.buffered.slowest_s, counters.io_seconds) == (6.0, 3.5, 0.0)
+    assert counters.files == () and not counters.buffered.has_streams
+    assert counters_of(print_to("<STDERR>"), sample.record(sample.SMALL_WRITES)).buffered is None
+    both = counters_of(sample.record(sample.SMALL_WRITES), *files)
+    assert (both.total("WRITES"), both.buffered) == (2000, counters.buffered)
+
+
+@pytest.mark.parametrize(("slowest", "seconds"), [({"F_SLOWEST_RANK_TIME": 1.5}, 4.0), ({}, None)])
+def test_the_slowest_rank_of_files_that_all_ranks_printed_to_is_known_if_darshan_says_it(slowest, seconds):
+    shared = print_to("/scratch/all.txt", -1, 2, **slowest)
+    idle = sample.record({"OPENS": 4, "F_META_TIME": 0.0}, -1, 3, "/scratch/empty.txt", "STDIO")
+    buffered = counters_of(print_to("/scratch/a.txt"), shared, idle).buffered
+    assert buffered.slowest_s == seconds
+    assert [file.ranks for file in buffered.files] == [1, 4, 4]
+
+
+def test_totals_of_printing_include_the_standard_streams():
+    totals = [f"total_STDIO_{name}: {value}" for name, value in PRINTED.items()]
+    buffered = counters_of(totals).buffered
+    assert (buffered.total("WRITES"), buffered.seconds, buffered.slowest_s) == (500, 2.5, None)
+    assert buffered.has_streams
+
+
+def test_files_beyond_the_longest_that_were_printed_to_are_summed():
+    buffered = counters_of(*(print_to(f"/scratch/{at}", 0, at, F_WRITE_TIME=1.0 + at) for at in range(23))).buffered
+    assert [file.files for file in buffered.files] == [1] * 20 + [3]
+    assert (buffered.files[-1].get("BYTES_WRITTEN"), buffered.total("BYTES_WRITTEN")) == (12000, 92000)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from iosonde.core.contradiction import group_doubtful_metrics
+from iosonde.core.contradiction import Contradiction, group_doubtful_metrics
 from iosonde.importers import Text, understand
 from iosonde.importers.parsed import Parsed, Row
 from iosonde.importers.plausibility import note_contradictions
@@ -735,6 +735,49 @@ def test_writes_faster_than_any_device_may_be_in_memory(mean_ns, options, is_dou
     job = build_job(side, rw="randwrite", **{"ioengine": "psync", "direct": "0", **options})
     job["write"] = job.pop("read")
     assert list_operations(read_fio(job), "S142") == ["write"] * is_doubtful
+
+
+@pytest.mark.parametrize(
+    ("flags", "nodes", "n_bytes"),
+    [
+        ("-w -F", 1, 512 * 2**20),
+        ("-w -F", 4, 128 * 2**20),
+        ("-w -F -e", 1, None),
+        ("-w -F -Y", 1, None),
+        ("-w -F -B", 1, None),
+        ("-w -F -f script", 1, None),
+    ],
+)
+def test_what_ior_wrote_once_without_flushing_is_in_memory_that_is_larger(flags, nodes, n_bytes):
+    run = read_text(IOR.format(nodes=nodes, order="no tasks offsets", flags=flags, read="300.00"))
+    entries = [entry for entry in run.contradictions if entry.code == "S142"]
+    assert [entry.memory_bytes for entry in entries] == ([n_bytes] if n_bytes else [])
+    # It is no reproach where the memory is unknown.
+    assert not any("fsync" in note.sentence for note in run.warnings)
+    assert [Contradiction.from_json(entry.to_json()).memory_bytes for entry in entries] == [
+        entry.memory_bytes for entry in entries
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds", "memory_bytes"),
+    [
+        ("of=/mnt/f bs=1M", 2.0, 2**30),
+        ("of=/mnt/f bs=4k", 0.5, 0),
+        ("of=/mnt/f bs=1M conv=notrunc", 2.0, 2**30),
+        ("of=/mnt/f bs=1M conv=fsync", 2.0, None),
+        ("of=/mnt/f bs=1M conv=notrunc,fdatasync", 2.0, None),
+        ("of=/mnt/f bs=1M oflag=direct", 2.0, None),
+        ("of=/mnt/f bs=1M oflag=dsync", 2.0, None),
+        ("if=/mnt/f of=/dev/null bs=1M", 2.0, None),
+        ("if=/mnt/f bs=1M", 2.0, None),
+    ],
+)
+def test_what_dd_wrote_without_flushing_may_be_in_memory(options, seconds, memory_bytes):
+    copied = f"1073741824 bytes (1.1 GB, 1.0 GiB) copied, {seconds} s, 1 GB/s"
+    run = read_text(f"$ dd if=/dev/zero {options}\n1+0 records in\n1+0 records out\n{copied}\n")
+    entries = [entry.memory_bytes for entry in run.contradictions if entry.code == "S142"]
+    assert entries == ([] if memory_bytes is None else [memory_bytes])
 
 
 def build_timed(*times: float, operation: str = "write", rate: str = "bandwidth_last_done") -> Parsed:

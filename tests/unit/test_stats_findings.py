@@ -792,3 +792,13 @@ def test_reads_that_an_import_shows_to_be_cached_are_one_reason():
     ]
     (finding,) = find("S104", runs=runs)
     assert finding.evidence == {"reason": "printed_settings", "operations": {"read": "0 times"}}
+
+
+@pytest.mark.parametrize(
+    ("machine", "severity"),
+    [({}, Severity.INFO), ({"memory": {"usable_bytes": 9}}, Severity.WARNING), ({"memory": {"usable_bytes": 8}}, None)],
+)
+def test_writes_that_may_be_in_memory_are_held_against_the_memory_that_is_known(machine, severity):
+    entry = contradiction("S142", "write") | {"memory_bytes": 8}
+    runs = [{"id": "r", "facts": {"machine": machine, "contradictions": [entry]}}]
+    assert [finding.severity for finding in find("S142", runs=runs)] == ([severity] if severity else [])

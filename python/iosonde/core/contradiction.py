@@ -17,7 +17,8 @@ class Contradiction:
     """A broken rule. ``code`` has a page; ``metrics`` of the operation are not believed, possibly none of them.
 
     ``note`` is the sentence outside the finding, if it is another. ``line`` is that of the number, ``factors`` are the
-    settings of its row that differ from those of other rows.
+    settings of its row that differ from those of other rows. ``memory_bytes``: the rule is broken if the memory of a
+    node is larger, which the tool does not print; 0 if it is broken whatever the memory.
     """
 
     code: str
@@ -27,6 +28,7 @@ class Contradiction:
     line: int = 0
     factors: Mapping[str, FactorValue] | None = field(default=None, compare=False)
     note: str = ""
+    memory_bytes: float = 0.0
 
     def to_json(self, prefix: str = "") -> dict[str, Any]:
         """Return the form in run.json; ``prefix`` is put before the operation."""
@@ -35,12 +37,14 @@ class Contradiction:
             "operation": prefix + self.operation,
             "metrics": list(self.metrics),
             "sentence": str(self.sentence),
+            **({"memory_bytes": self.memory_bytes} if self.memory_bytes else {}),
         }
 
     @classmethod
     def from_json(cls, entry: Mapping[str, Any]) -> Contradiction:
         """Return the contradiction of an entry of run.json."""
-        return cls(entry["code"], entry["operation"], tuple(entry["metrics"]), entry["sentence"])
+        words = entry["code"], entry["operation"], tuple(entry["metrics"]), entry["sentence"]
+        return cls(*words, memory_bytes=entry.get("memory_bytes", 0.0))
 
 
 def group_doubtful_metrics(contradictions: Iterable[Contradiction]) -> dict[str, set[str]]:

@@ -111,13 +111,36 @@ class OstTimes:
 
 
 @dataclass(frozen=True)
+class BufferedIo:
+    """I/O through the buffers of the C library (fprintf, fread), which other counters of a log do not contain.
+
+    ``files`` are those that took most time, the last one the sum of the rest, without a name. ``slowest_s``: the time
+    of the slowest rank in these calls, None if unknown. ``has_streams``: standard output and error are included.
+    """
+
+    files: tuple[FileCounters, ...]
+    slowest_s: float | None = None
+    has_streams: bool = False
+
+    def total(self, *names: str) -> float:
+        """Return the sum of these counters over all files."""
+        return sum(file.get(name) for file in self.files for name in names)
+
+    @property
+    def seconds(self) -> float:
+        """Return the time in these calls, summed over ranks."""
+        return self.total(*TIMES)
+
+
+@dataclass(frozen=True)
 class IoCounters:
     """Counters of a job.
 
     ``ranks`` is None if unknown, ``seconds`` of the job 0. ``counted`` names the counters that the log has. ``files``
     are those that took most time, ``others`` the sum of the rest. ``own`` and ``shared`` are None if there are no such
     files, or if their ranks cannot be compared. ``slowest_s``: the time of the slowest rank in I/O calls, that of its
-    own files and of the slowest rank of each shared file; no rank took longer. None if unknown.
+    own files and of the slowest rank of each shared file; no rank took longer. None if unknown. ``buffered``: besides
+    all other numbers, None if the log has none.
     """
 
     ranks: int | None
@@ -130,6 +153,7 @@ class IoCounters:
     slowest_s: float | None = None
     osts: tuple[OstTimes, ...] = ()
     n_osts: int = 0
+    buffered: BufferedIo | None = None
 
     @property
     def parts(self) -> tuple[FileCounters, ...]:
@@ -156,7 +180,7 @@ class IoCounters:
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> IoCounters:
         """Return the counters that ``to_json`` wrote."""
-        own, others, shared = (document.get(name) for name in ("own", "others", "shared"))
+        own, others, shared, buffered = (document.get(name) for name in ("own", "others", "shared", "buffered"))
         return cls(
             document["ranks"],
             document["seconds"],
@@ -170,6 +194,7 @@ class IoCounters:
             document["slowest_s"],
             tuple(OstTimes(**ost) for ost in document["osts"]),
             document["n_osts"],
+            BufferedIo(**{**buffered, "files": tuple(map(_read_file, buffered["files"]))}) if buffered else None,
         )
 
 

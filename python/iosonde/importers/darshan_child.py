@@ -7,11 +7,12 @@ pydarshan's library ends the process on many damaged logs; so the parent survive
 import importlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from iosonde.core.io_counters import IoCounters
 
+from . import darshan_stdio
 from .darshan_counters import NAMES, CounterRecords
 
 MODULES = ("POSIX", "MPI-IO", "STDIO")
@@ -83,25 +84,12 @@ def _sum_counters(report: Any) -> dict[str, float]:
 
 
 def _reduce_counters(report: Any, names: Mapping[int, str], ranks: int, seconds: float) -> IoCounters | None:
-    """Return what is kept of the counters of POSIX and of Lustre's layouts."""
+    """Return what is kept of the counters of POSIX and STDIO, and of Lustre's layouts."""
     records = CounterRecords(ranks or None, seconds)
-    if "POSIX" in report.records:
-        keys = [
-            (part, [name.partition("_")[2] for name in report.counters["POSIX"][part]])
-            for part in ("counters", "fcounters")
-        ]
-        mounts = sorted(getattr(report, "mounts", ()), key=lambda mount: -len(mount[0]))
-        for record in report.records["POSIX"].to_numpy():
-            identity, rank = record["id"], int(record["rank"])
-            counters = {
-                name: float(value)
-                for part, part_names in keys
-                for name, value in zip(part_names, record[part], strict=True)
-                if name in NAMES
-            }
-            file = str(names.get(identity, identity))
-            filesystem = next((str(kind) for place, kind in mounts if file.startswith(place)), "")
-            records.add(str(identity), rank, counters, file, filesystem)
+    for record in _iterate_records(report, "POSIX", NAMES, names):
+        records.add(*record)
+    for record in _iterate_records(report, "STDIO", darshan_stdio.NAMES, names):
+        records.stdio.add(*record)
     if "MPI-IO" in report.records:
         collective = [name.partition("_")[2] for name in report.counters["MPI-IO"]["counters"]]
         for record in report.records["MPI-IO"].to_numpy():
@@ -111,6 +99,28 @@ def _reduce_counters(report: Any, names: Mapping[int, str], ranks: int, seconds:
     for identity, counters in _read_layouts(report):
         records.add_layout(str(identity), counters)
     return records.build()
+
+
+def _iterate_records(
+    report: Any, module: str, counters_read: Collection[str], names: Mapping[int, str]
+) -> Iterator[tuple[str, int, dict[str, float], str, str]]:
+    """Yield identity, rank, these counters, name and file system of each record of a module."""
+    if module not in report.records:
+        return
+    keys = [
+        (part, [name.partition("_")[2] for name in report.counters[module][part]]) for part in ("counters", "fcounters")
+    ]
+    mounts = sorted(getattr(report, "mounts", ()), key=lambda mount: -len(mount[0]))
+    for record in report.records[module].to_numpy():
+        counters = {
+            name: float(value)
+            for part, part_names in keys
+            for name, value in zip(part_names, record[part], strict=True)
+            if name in counters_read
+        }
+        file = str(names.get(record["id"], record["id"]))
+        filesystem = next((str(kind) for place, kind in mounts if file.startswith(place)), "")
+        yield str(record["id"]), int(record["rank"]), counters, file, filesystem
 
 
 def _read_layouts(report: Any) -> Iterator[tuple[int, dict[str, float]]]:

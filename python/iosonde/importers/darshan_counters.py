@@ -25,6 +25,7 @@ from iosonde.core.io_counters import (
     RankShare,
 )
 
+from . import darshan_stdio
 from .reading import LARGEST, parse_number
 
 ALL_RANKS, ANY_RANKS = -1, -2  # ranks of a record that all opened, and of sums over files and ranks
@@ -44,7 +45,7 @@ _SINGLE = (
     *("SLOWEST_RANK", "SLOWEST_RANK_BYTES", "FASTEST_RANK", "FASTEST_RANK_BYTES"),
 )
 _COMMON = tuple(f"ACCESS{place}_{what}" for place in range(1, 5) for what in ("ACCESS", "COUNT"))
-MODULES = ("POSIX\t", "MPI-IO\t", "LUSTRE\t")  # as a line begins
+MODULES = ("POSIX\t", "MPI-IO\t", "LUSTRE\t", "STDIO\t")  # as a line begins
 NAMES = frozenset((*_SUMS, *_SINGLE, *_COMMON))
 _TOTALS = frozenset((*_SUMS, *_COMMON))
 _COLLECTIVE_COUNTERS = frozenset(("COLL_READS", "COLL_WRITES", "SPLIT_READS", "SPLIT_WRITES"))
@@ -71,6 +72,7 @@ class CounterRecords:
         self._counted: set[str] = set()
         self._places: dict[tuple[str, ...], list[tuple[int, str]]] = {}  # of counters, by the names of a record
         self._n_osts = 0
+        self.stdio = darshan_stdio.StdioRecords(ranks)
 
     def add(
         self, identity: str, rank: int, counters: Mapping[str, float], name: str = "", filesystem: str = ""
@@ -123,6 +125,8 @@ class CounterRecords:
             self.add_layout(identity, counters_by_name)
         elif module == "MPI-IO":
             self.add_collective(identity, counters_by_name)
+        elif module == "STDIO":
+            self.stdio.add(identity, int(rank), counters_by_name, name, filesystem)
         elif counters_by_name:
             self.add(identity, int(rank), counters_by_name, name, filesystem)
 
@@ -152,8 +156,9 @@ class CounterRecords:
 
     def build(self) -> IoCounters | None:
         """Return what is kept; None without a record."""
+        buffered = self.stdio.build()
         if not self._rows:
-            return None
+            return IoCounters(self._ranks, self._seconds, (), (), buffered=buffered) if buffered else None
         rows = np.frombuffer(self._rows).reshape(-1, len(_COLUMNS))
         ranks = np.array(self._rank_of_row)
         numbers = np.array(self._file_of_row)
@@ -180,6 +185,7 @@ class CounterRecords:
             slowest_s if is_compared else None,
             tuple(self._iterate_osts(sums)),
             self._n_osts,
+            buffered,
         )
 
     def _build_file(self, number: int, sums: Any, n_ranks: int) -> FileCounters:
@@ -261,13 +267,14 @@ def _is_end_of_file(counters: Mapping[str, float], n_small: float) -> bool:
 def _is_used(module: str, counter: str) -> bool:
     if module == "LUSTRE":
         return counter == "OSTS" or bool(_TARGET.fullmatch(counter))
-    return counter in (NAMES if module == "POSIX" else _COLLECTIVE_COUNTERS)
+    return counter in {"POSIX": NAMES, "STDIO": darshan_stdio.NAMES}.get(module, _COLLECTIVE_COUNTERS)
 
 
 def read_totals(ranks: int | None, seconds: float, totals: Iterable[re.Match[str]]) -> IoCounters | None:
-    """Return the totals of POSIX as counters without files; None without any. A match is module, counter, value."""
+    """Return the totals of POSIX and STDIO as counters without files; None without any. A match is module, counter,
+    value."""
     records = CounterRecords(ranks, seconds)
-    counters: dict[str, dict[str, float]] = {"POSIX": {}, "MPIIO": {}}
+    counters: dict[str, dict[str, float]] = {"POSIX": {}, "MPIIO": {}, "STDIO": {}}
     for module, counter, value in (match.groups() for match in totals):
         if module in counters and (number := parse_number(value)) is not None:
             counters[module][counter] = number
@@ -275,6 +282,7 @@ def read_totals(ranks: int | None, seconds: float, totals: Iterable[re.Match[str
     if posix:
         records.add("", ANY_RANKS, posix)
         records.add_collective("", counters["MPIIO"])
+    records.stdio.add_totals(counters["STDIO"])
     return records.build()
 
 

@@ -12,7 +12,7 @@ that copy.
 import re
 
 from iosonde.core.message import Message
-from iosonde.core.vocabulary.dd import read_dd_settings
+from iosonde.core.vocabulary.dd import is_dd_unflushed, read_dd_settings
 
 from . import time
 from .command_lines import CommandLines
@@ -62,6 +62,7 @@ def _add_settings(copies: list[Parsed], commands: CommandLines) -> None:
         if command is not None and command.words is not None:
             run.facts["command"] = command.text
             run.factors |= read_dd_settings(command.words)
+            run.is_unflushed = is_dd_unflushed(command.words)
             for row in run.rows:
                 row.includes = "fsync" if run.factors.get("fsync") and row.metric != "bytes" else ""
         elif run.rows:

@@ -39,6 +39,11 @@ SETTINGS = (*_SIZES, _TOTAL_SIZE, *COUNTS, *_WORDS)
 """The names of the lines."""
 
 
+# APIs whose writes are calls of POSIX, and the settings that keep these out of the page cache, or flush it.
+_CACHED_APIS = ("POSIX", "MPIIO")
+_FLUSHES = ("direct", "fsync", "fsync_per_write")
+
+
 def set_factor(run: Parsed, key: str, value: str) -> None:
     """Store a line of IOR's options as a factor of the run."""
     if key in _SIZES:
@@ -68,7 +73,10 @@ def complete_settings(run: Parsed) -> None:
     """Add what only the command line says of a run's settings: options that IOR does not print, and the digits of
     sizes, which give the bytes of all ranks."""
     run.factors |= {name: value for name, value in read_command_settings(run).items() if name not in run.factors}
-    _correct_rounded_sizes(run, split_command(str(run.facts.get("command", ""))))
+    words = split_command(str(run.facts.get("command", "")))
+    _correct_rounded_sizes(run, words)
+    if IOR.states_all(words) and run.factors.get("api", "POSIX") in _CACHED_APIS:
+        run.is_unflushed = not any(run.factors.get(name) for name in _FLUSHES)
 
 
 def _correct_rounded_sizes(run: Parsed, words: list[str]) -> None:

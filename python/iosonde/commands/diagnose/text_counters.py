@@ -19,6 +19,8 @@ FILE_COLUMNS = ("file", "time, %", "accesses", "small, %", "misal., %", "random,
 def format_diagnosis(diagnosis: CounterDiagnosis) -> Iterator[str]:
     """The lines of one setting."""
     yield from wrapped(_format_title(diagnosis))
+    if diagnosis.buffered_words:
+        yield from wrapped(f"by the C library's buffers (STDIO): {diagnosis.buffered_words}", "  ", "  ")
     patterns = [pattern for pattern in diagnosis.patterns if pattern.severity is not Severity.INFO]
     small = [pattern for pattern in diagnosis.patterns if pattern.severity is Severity.INFO]
     for pattern in patterns:
@@ -32,7 +34,7 @@ def format_diagnosis(diagnosis: CounterDiagnosis) -> Iterator[str]:
     if not diagnosis.patterns:
         yield from wrapped(
             "no pattern in the counters: neither small, misaligned or random accesses, nor unequal ranks or targets, "
-            "nor much time in metadata calls",
+            "nor much time in metadata calls or in the C library's buffers",
             "  ",
             "  ",
         )
@@ -53,7 +55,7 @@ def _format_title(diagnosis: CounterDiagnosis) -> str:
     counted = ", ".join(amounts) or "no reads or writes counted"
     title = f"counters{ranks}{setting}, {format_count(diagnosis.trials, 'trial')}: {counted}"
     if not counters.io_seconds:
-        return f"{title}; no times"
+        return title if counters.buffered and not amounts else f"{title}; no times"
     title += f"; {format_rate(counters.io_seconds, 's')} in I/O calls, summed over ranks"
     if counters.ranks and counters.seconds:
         share = counters.io_seconds / (counters.ranks * counters.seconds)

@@ -21,6 +21,9 @@ DD = Vocabulary(
 _DEFAULT_SIZE = "512"
 _SIZE = re.compile(r"(\d{1,15})([kmgtp]?)(b?|ib)", re.IGNORECASE)
 _FLUSHES = {"fsync", "fdatasync"}
+_FLUSHES_EACH = {"sync", "dsync"}
+# No files of a file system.
+_NO_FILES = ("/dev/null", "/dev/zero", "/dev/stdout")
 
 
 def read_dd_settings(words: Sequence[str]) -> dict[str, FactorValue]:
@@ -33,7 +36,17 @@ def read_dd_settings(words: Sequence[str]) -> dict[str, FactorValue]:
     settings["direct"] = "direct" in flags
     if _FLUSHES & set(values.get("conv", "").split(",")):
         settings["fsync"] = True
+    if _FLUSHES_EACH & set(values.get("oflag", "").split(",")):
+        settings["fsync_per_write"] = True
     return settings
+
+
+def is_dd_unflushed(words: Sequence[str]) -> bool:
+    """Return whether the words of dd's command line let what it writes to a file stay in the page cache."""
+    output = next((word.value for word in DD.split(words) if word.name == "of"), "")
+    settings = read_dd_settings(words)
+    is_flushed = any(settings.get(name) for name in ("direct", "fsync", "fsync_per_write"))
+    return bool(output) and output not in _NO_FILES and not is_flushed
 
 
 def _parse_size(text: str) -> int | None:

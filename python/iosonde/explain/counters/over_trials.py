@@ -4,7 +4,7 @@ mean."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.io_counters import IoCounters
@@ -14,6 +14,7 @@ from iosonde.stats.estimate.summarise import estimate_mean
 from . import find_patterns
 from .cost import CounterFinding
 from .files import FileShares, iterate_files
+from .s508_buffered_io import describe_amounts
 
 # Of the time of the job: findings that can have cost less are information.
 MIN_COST = 0.01
@@ -61,6 +62,11 @@ class CounterDiagnosis:
     files: tuple[FileShares, ...]
     patterns: tuple[PatternOverTrials, ...]
 
+    @property
+    def buffered_words(self) -> str:
+        """Return what went through the C library's buffers, '' if nothing did."""
+        return describe_amounts(self.counters.buffered) if self.counters.buffered else ""
+
     def to_json(self) -> dict[str, Any]:
         """Return the stable form."""
         counters = self.counters
@@ -73,6 +79,7 @@ class CounterDiagnosis:
             "slowest_rank_s": counters.slowest_s,
             "counts": {name: value for name in counters.counted if (value := counters.total(name))},
             "files": [file.to_json() for file in self.files],
+            "buffered": asdict(counters.buffered) if counters.buffered else None,
             "findings": [pattern.to_json() for pattern in self.patterns],
         }
 

@@ -40,7 +40,7 @@ def note_contradictions(run: Parsed) -> None:
             key = contradiction.code, contradiction.operation, contradiction.metrics, contradiction.line
             if key not in noted:
                 noted.add(key)
-                if contradiction.code == SHORT_TIME:
+                if contradiction.code == SHORT_TIME or contradiction.memory_bytes:
                     run.contradictions.append(contradiction)  # no number is read in another way
                 else:
                     run.contradict(contradiction)

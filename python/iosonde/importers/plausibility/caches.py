@@ -125,7 +125,7 @@ def _compare_speeds(group: Numbers, write: Numbers) -> float:
 
 def _describe_times(run: Parsed, group: Numbers, write: Numbers, settings: Mapping[str, FactorValue]) -> Message | None:
     """Return a message about a read that is so many times as fast as its write, if one node's memory may hold it."""
-    nodes, size = _count_nodes(run, settings), _get_size(settings) or write.get("bytes") or _count_bytes(write)
+    nodes, size = count_nodes(run, settings), get_size(settings) or write.get("bytes") or _count_bytes(write)
     if not isinstance(nodes, int) or nodes < 1 or (size is not None and size / nodes > LARGEST_MEMORY):
         return None
     if _is_shifted_on_single_node(run):
@@ -176,7 +176,7 @@ def _find_fast_small_reads(run: Parsed, groups: Sequence[Numbers]) -> Iterator[C
                 yield Contradiction(CODE, random, (), sentence, group.find_line(*_SPEEDS), group.factors)
 
 
-def _count_nodes(run: Parsed, settings: Mapping[str, FactorValue]) -> FactorValue | None:
+def count_nodes(run: Parsed, settings: Mapping[str, FactorValue]) -> FactorValue | None:
     """Return the number of nodes, None if it is not printed. IOzone has one, except in its cluster mode."""
     is_single = run.tool == "iozone" and "command" in run.facts and settings.get("mode") != "cluster"
     is_single = is_single or (run.tool == "io500" and settings.get("ranks") == 1)
@@ -237,7 +237,7 @@ def _get_random_latency(run: Parsed, group: Numbers, settings: Mapping[str, Fact
     return record * n_ranks / speed
 
 
-def _get_size(settings: Mapping[str, FactorValue]) -> float | None:
+def get_size(settings: Mapping[str, FactorValue]) -> float | None:
     """Return the bytes of all files, if the settings give it."""
     block, segments, ranks, file = (settings.get(name, 1) for name in ("block_size", "segments", "ranks", "file_size"))
     if not isinstance(ranks, int):

@@ -1,6 +1,6 @@
 """Data of stored runs for checks: phases by setting, facts about the cache during reads, contradictory numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.contradiction import Contradiction
@@ -35,13 +35,13 @@ def group_phases_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredP
 def iterate_read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
     """Iterate over (operation, facts for ``s104_cache.list_cache_suspicions``) of every phase that reads."""
     machine = run.facts.get("machine") or {}
-    mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
+    mount = machine.get("mount") or {}
     for phase in run.phases:
         if not sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read")):
             continue
         facts: dict[str, Any] = dict(phase.cache)
         facts["in_memory"] = mount.get("type") in MEMORY_TYPES
-        facts["memory_bytes"] = memory.get("usable_bytes")
+        facts["memory_bytes"] = get_memory(run)
         if not machine.get("infiniband"):  # its ports do not report their speed in bits
             facts |= _collect_network_facts(phase, mount, machine.get("network") or ())
         yield phase.operation, facts
@@ -81,10 +81,27 @@ def list_disk_loads(runs: Sequence[StoredRun]) -> list[tuple[StoredRun, DeviceLo
     return [(run, load) for run in runs for load in select_disks(read_device_loads(run.facts))]
 
 
-def report_contradictions(subject: Subject, code: str, severity: Severity, action: str) -> Iterator[Finding]:
+def get_memory(run: StoredRun) -> int | None:
+    """Return the bytes of memory that a process of a measured run can use, None if they are unknown."""
+    machine = run.facts.get("machine") or {}
+    return (machine.get("memory") or {}).get("usable_bytes")
+
+
+def report_contradictions(
+    subject: Subject,
+    code: str,
+    severity: Severity,
+    action: str,
+    is_reported: Callable[[StoredRun, Contradiction], bool] = lambda run, entry: True,
+) -> Iterator[Finding]:
     """Yield one finding for each operation with contradictions of this code: that of most metrics in words, all runs in
     the evidence."""
-    pairs = [(run.id, entry) for run in subject.runs for entry in run.contradictions if entry.code == code]
+    pairs = [
+        (run.id, entry)
+        for run in subject.runs
+        for entry in run.contradictions
+        if entry.code == code and is_reported(run, entry)
+    ]
     by_operation: dict[str, list[tuple[str, Contradiction]]] = group_by_key((pair[1].operation, pair) for pair in pairs)
     for operation, some in by_operation.items():
         runs = list(dict.fromkeys(run for run, _ in some))
