@@ -326,9 +326,12 @@ def test_levels_far_apart_are_significant_on_logarithms_in_a_family_of_twelve():
 
 
 def test_logarithms_of_a_factor_do_not_decide_where_its_own_levels_are_near():
-    """Levels of ``a`` are far apart; those of ``b`` differ by a tenth."""
-    noise = np.array([0.9, 1.0, 1.13])
+    """Levels of ``a`` are far apart; those of ``b`` differ by a tenth. Logarithms decide where the spread grows."""
     settings = {"a": ["x", "x", "y", "y"], "b": ["p", "q"] * 2}
+    even, noise = np.array([-10.0, 0.0, 13.0]), np.array([0.9, 1.0, 1.13])
+    values = [100 + even, 110 + even[::-1], 2000 + even[[1, 0, 2]], 2200 + even]
+    _, b = estimate_effects(settings, values, None, 0.95).effects
+    assert b.log_share is None
     values = [100 * noise, 110 * noise[::-1], 2000 * noise[[1, 0, 2]], 2200 * noise]
     a, b = estimate_effects(settings, values, None, 0.95).effects
-    assert a.log_share is not None and b.log_share is None
+    assert a.log_share is not None and b.log_share is not None

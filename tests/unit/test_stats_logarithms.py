@@ -1,4 +1,6 @@
-"""Where the spread grows with the mean, an effect that only logarithms show is named, and no other."""
+"""Where the spread grows with the mean, an effect that only logarithms show is significant, and no other."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ import pytest
 from iosonde.core.arrays import Array
 from iosonde.stats.regression.effect_types import correct_effects
 from iosonde.stats.regression.effects import estimate_effects
-from iosonde.stats.regression.spread_growth import grows_with_mean, list_factors_on_logarithms
+from iosonde.stats.regression.spread_growth import grows_with_mean
 
 
 def draw(seed: int, size_effect: float, multiplies: bool = True) -> tuple[dict[str, list[object]], list[Array]]:
@@ -19,19 +21,37 @@ def draw(seed: int, size_effect: float, multiplies: bool = True) -> tuple[dict[s
     return {"engine": [f"e{a}" for a, _ in settings], "size": [b for _, b in settings]}, values
 
 
-def advise(settings: dict[str, list[object]], values: list[Array]) -> list[str]:
+def list_significant(settings: dict[str, list[object]], values: list[Array]) -> list[str]:
     effects = correct_effects([estimate_effects(settings, values, None, 0.95)])[0]
-    return list(list_factors_on_logarithms(effects))
+    return [effect.name for effect in effects.significant if effect.name == "size"]
 
 
-def test_an_effect_that_only_logarithms_show_is_named() -> None:
-    advice = [text for seed in range(10) for text in advise(*draw(seed, 1.05))]
-    assert len(advice) >= 3 and all("size" in text for text in advice)
+def test_an_effect_that_only_logarithms_show_is_significant() -> None:
+    assert sum(bool(list_significant(*draw(seed, 1.05))) for seed in range(10)) >= 3
 
 
-def test_no_effect_and_an_even_spread_make_no_advice() -> None:
-    assert sum(bool(advise(*draw(seed, 1.0))) for seed in range(10)) <= 1
-    assert not any(advise(*draw(seed, 1.05, multiplies=False)) for seed in range(10))
+def test_no_effect_and_an_even_spread_are_not_significant() -> None:
+    assert sum(bool(list_significant(*draw(seed, 1.0))) for seed in range(10)) <= 1
+    even = [estimate_effects(*draw(seed, 1.05, multiplies=False), None, 0.95) for seed in range(10)]
+    assert all(effect.log_share is None for effects in even for effect in effects.effects if effect.name == "size")
+
+
+def test_a_small_effect_beside_a_large_one_is_said_by_its_ratio() -> None:
+    settings, values = draw(3, 1.2)
+    (effect,) = [effect for effect in estimate_effects(settings, values, None, 0.95).effects if effect.name == "size"]
+    assert effect.ratio is not None and effect.ratio.low is not None and effect.ratio.high is not None
+    assert 1 < effect.ratio.low < 1.2 < effect.ratio.high < 1.4
+    tiny = replace(effect, explained=replace(effect.explained, value=1e-5, low=0.0))
+    assert tiny.text.startswith("×1.") and "%" in replace(tiny, ratio=None).text
+
+
+def test_two_p_do_not_add_up_to_too_many_claims() -> None:
+    """Logarithms decide where the spread grows, also if the values themselves have the smaller p."""
+    settings, values = draw(1, 1.05)
+    logarithms = estimate_effects(settings, [np.log(trials) for trials in values], None, 0.95, np.e)
+    for effect in estimate_effects(settings, values, None, 0.95).effects:
+        other = logarithms.effect_of(effect.name)
+        assert other is not None and effect.p == pytest.approx(other.p)
 
 
 @pytest.mark.parametrize(("power", "expected"), [(1.0, True), (0.0, False)])

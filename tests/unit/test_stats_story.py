@@ -321,7 +321,7 @@ def test_further_metrics_do_not_change_the_verdict_of_a_headline():
 
 
 def test_what_matters_on_logarithms_is_corrected_in_the_same_family():
-    """The hint names only what its own command finds: the logarithm in the place of the response in the family."""
+    """What logarithms decide is what they find in the place of the response in the family."""
     rng = np.random.default_rng(5)
     means = {(a, b): 10.0 * 4**a * 1.6**b for a in (0, 1, 2) for b in (0, 1)}
 
@@ -338,11 +338,9 @@ def test_what_matters_on_logarithms_is_corrected_in_the_same_family():
     logarithms = [replace(cell, values=np.log(cell.values), log_base=np.e) for cell in cells]
     for tested, others in ((alone, []), (among, noise)):
         found = {effect.name for effect in told([*logarithms, *others])[0].effects.significant}
-        marked = {effect.name for effect in tested.effects.effects if effect.on_logarithms}
-        assert marked == found
-    assert {effect.name for effect in alone.effects.effects if effect.on_logarithms} > {
-        effect.name for effect in among.effects.effects if effect.on_logarithms
-    }
+        assert {effect.name for effect in tested.effects.significant} == found
+    names = [{effect.name for effect in tested.effects.significant} for tested in (alone, among)]
+    assert names[0] > names[1]
 
 
 def in_labs(repetitions: int) -> list[TrialCell]:

@@ -14,6 +14,7 @@ _MOST_DIGITS = 6
 _MOST_DECIMALS, _LARGEST = 9, 1e10  # beyond, numbers have an exponent
 _EVEN = 0.02  # largest difference of the two halves of a symmetric interval, as a fraction of one
 _MEANINGLESS = 100.0  # the upper limit of a positive quantity beyond this multiple of it says nothing
+_LEAST_SHARE = 5e-4  # of a total; a smaller one is 0.0 % with one decimal
 _HOPELESS = 200.0  # beyond this ratio of interval to value, two digits suffice
 
 
@@ -88,7 +89,7 @@ def format_estimate_or_end(estimate: Estimate, unit: str) -> str:
 def format_percent_estimate(share: Estimate) -> str:
     """Format a fraction in percent with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``."""
     value, interval = format_explained_share(share)
-    return f"{value} ({interval})" if interval else value
+    return f"{value} ({interval})" if interval not in ("", value) else value
 
 
 def _format_range(low: str, high: str) -> str:
@@ -120,7 +121,11 @@ def format_explained_share(share: Estimate) -> tuple[str, str]:
     value, low, high = share.value or 0.0, share.low, share.high
     if low is None or high is None:
         return format_percent(value), ""
-    places = 0 if value >= 0.1 else 2 if value >= 0.0005 and high < 0.01 else 1
+    places = 0 if value >= 0.1 else 2 if value >= _LEAST_SHARE and high < 0.01 else 1
     fine = max(1, places) if 0 < low < 0.01 else places  # a positive limit is not shown as 0
-    least = "<0.1" if 0 < low < 0.0005 <= high else f"{100 * low:.{fine}f}"
-    return "0.0 %" if value < 0.0005 else format_percent(value), f"{least}–{100 * high:.{places}f} %"
+    if low > 0 and high < _LEAST_SHARE:
+        return "<0.1 %", "<0.1 %"
+    least = f"{100 * low:.{fine}f}"
+    least = f"<{10**-fine:g}" if low > 0 and float(least) == 0 else least
+    tiny = "<0.1 %" if low > 0 else "0.0 %"
+    return tiny if value < _LEAST_SHARE else format_percent(value), f"{least}–{100 * high:.{places}f} %"

@@ -103,5 +103,4 @@ DOUBTS = {
     "within-run": "iterations within one run, not trials",
     "not-corrected": "not corrected for the other tests",
     "other-tests": "significant alone, not among the tests of its family",
-    "logarithms": "significant on logarithms, as the spread grows with the mean",
 }

@@ -146,7 +146,7 @@ def anova(
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = adjust_for_stated_columns(source, response, dropped, columns, query.level)
     table = _use_tested_shares(table, effects)
-    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns, effects))
+    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns))
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
 
@@ -226,10 +226,14 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
     terms = (
-        ("+".join(claim.subject), claim.estimate.value if claim.estimate and claim.estimate.value else 0.0)
+        (
+            "+".join(claim.subject),
+            claim.estimate.value if claim.estimate and claim.estimate.value else 0.0,
+            claim.claim,
+        )
         for claim in different
         if not any(set(claim.subject) < set(block.subject) for block in different)
         and not set(claim.subject) & withdrawn
     )
     ordered = sorted(terms, key=lambda term: -term[1])
-    return [f"{names.get(name, name)} ({100 * share:.0f} %)" for name, share in ordered]
+    return [f"{names.get(name, name)} {size or f'({100 * share:.0f} %)'}" for name, share, size in ordered]

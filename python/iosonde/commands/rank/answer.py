@@ -217,7 +217,7 @@ def _describe_logarithms(response: Response, names: Sequence[str], tested: Respo
     is_positive = all(np.all(cell.values > 0) for cell in cells)
     is_wide = is_positive and span_decades([float(cell.values.mean()) for cell in cells])
     if response.transform or not is_wide or is_too_different(tested):
-        return advise_logarithms(response, names, tested)
+        return advise_logarithms(response, names)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
     template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"

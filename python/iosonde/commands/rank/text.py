@@ -108,12 +108,19 @@ def _format_shares(ranking: Ranking, verdicts: Mapping[str, Verdict]) -> Iterato
         value, interval = format_explained_share(factor.share)
         name = factor.name + (" (fixed)" if factor.fixed else "")
         verdict = verdicts.get(factor.name)
-        effect = "" if verdict is None else verdict.claim or _VERDICTS[verdict.state]
+        effect = "" if verdict is None else _describe_effect(verdict)
         rows.append([name, value, interval or "~", effect])
     heads = ["factor", "share", "interval", "effect"]
     if not any(row[-1] for row in rows):
         heads, rows = heads[:-1], [row[:-1] for row in rows]
     yield from table(heads, rows, "lrrl"[: len(heads)], WIDTH).splitlines()
+
+
+def _describe_effect(verdict: Verdict) -> str:
+    """Describe the effect: ``significant, ×1.06 (1.03–1.09)``, or what is claimed instead of significance."""
+    if verdict.state is VerdictState.DIFFERENT:
+        return ", ".join(filter(None, [_VERDICTS[verdict.state], verdict.claim]))
+    return verdict.claim or _VERDICTS[verdict.state]
 
 
 def _format_sensitivities(ranking: Ranking) -> Iterator[str]:

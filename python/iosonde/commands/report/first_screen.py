@@ -15,7 +15,7 @@ from iosonde.core.units import format_seconds, format_size, parse_suffixed_size
 from iosonde.core.words import format_count, join_names, pluralize
 from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
-from iosonde.stats.overview.story import describe_hidden_effects, describe_stories
+from iosonde.stats.overview.story import describe_stories
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 
 from .axis import Axis
@@ -51,7 +51,7 @@ def build_first_screen(
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.describe_network_traffic(runs))))
         if overview.rows
         else "",
-        sure=(describe_interval(overview), *describe_hidden_effects(overview.stories)) if overview.rows else (),
+        sure=(describe_interval(overview),) if overview.rows else (),
         wrong=format_finding_counts(findings, bool(runs)),
         sentence=overview.sentence,
         closing=overview.closing,

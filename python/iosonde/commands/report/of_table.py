@@ -31,7 +31,6 @@ from iosonde.stats.checks import examine, sort_by_severity
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.cells import TrialCell
-from iosonde.stats.overview.story import describe_hidden_effects
 from iosonde.stats.overview.types import Overview, drop_constant_levels
 from iosonde.stats.regression.formula import list_term_columns
 
@@ -173,7 +172,6 @@ def _build_first_screen(
         fast="",
         sure=(
             describe_interval(survey),
-            *describe_hidden_effects(survey.stories),
             *([f"Not seen: {'; '.join(unseen)}."] if unseen else []),
         ),
         wrong=format_finding_counts(findings, True),

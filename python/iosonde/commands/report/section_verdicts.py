@@ -148,7 +148,9 @@ def _join_factors(factors: Sequence[str]) -> str:
 def _describe_share(verdict: Verdict) -> str:
     if verdict.estimate is None or verdict.estimate.value is None:
         return ""
-    return f": {format_percent_estimate(verdict.estimate)} of the variation, n = {verdict.estimate.n}"
+    size = verdict.claim if verdict.state is VerdictState.DIFFERENT else ""
+    size = size or f"{format_percent_estimate(verdict.estimate)} of the variation"
+    return f": {size}, n = {verdict.estimate.n}"
 
 
 def _describe_limit(verdict: Verdict) -> str:

@@ -119,8 +119,11 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
     st = {factor.name: format_total_share_if_larger(factor.over_all) for factor in ranking.factors}
     first = ranking.effects.effect_of(ranking.order[0][0])
     return {
-        effect.name: _format_share_of_variation(effect.explained, "the variation" if effect is first else "")
-        + ("" if effect.hidden_share is None else f", of logarithms {format_percent_estimate(effect.hidden_share)}")
+        effect.name: (
+            effect.ratio_text.replace(" (", ", ").removesuffix(")")
+            or _format_share_of_variation(effect.explained, "the variation" if effect is first else "")
+            + ("" if effect.hidden_share is None else f", of logarithms {format_percent_estimate(effect.hidden_share)}")
+        )
         + st.get(effect.name, "")
         for effect in ranking.effects.effects
     }

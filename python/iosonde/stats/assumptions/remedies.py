@@ -23,7 +23,6 @@ _TEXTS = {
     "within-run": "several runs per setting",
     "not-corrected": "repeat the test on new data",
     "other-tests": "ask for this metric alone before measuring, or more trials per setting",
-    "logarithms": "analyse the logarithms",
 }
 
 REMEDIES = {code: Message(f"remedy-{code}", text) for code, text in _TEXTS.items()}

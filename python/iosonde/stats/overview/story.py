@@ -30,6 +30,7 @@ from ..estimate.multiple import is_same_evidence
 from ..estimate.percentiles import TrialPercentiles
 from ..estimate.summarise import estimate_mean
 from ..regression.effect_types import (
+    NO_SHARE,
     FactorEffect,
     ResponseEffects,
     correct_effects,
@@ -42,7 +43,6 @@ from ..regression.effect_types import (
     refuse_too_different,
 )
 from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
-from ..regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
 from .cells import TrialCell
 from .comparable import choose_comparable_factors, number_levels
 from .types import OverviewRow, ResponseStory, drop_constant_levels, span_decades
@@ -51,7 +51,7 @@ from .uneven_missing import check_uneven_missing
 SIZES = ("nodes", "ranks")
 _MOST = 3  # responses in the sentence
 _MOST_FACTORS = 4  # listed by name
-_MIN_SHARE, _NOTHING = 0.05, 5e-4  # smallest reported share without a test, and what is written as 0.0 %
+_MIN_SHARE = 0.05  # smallest reported share without a test
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,6 @@ def build_stories(
                     means,
                     has_logarithms and span_decades(means),
                     _list_steady_factors(possible or ordered, best),
-                    list_factors_on_logarithms(effects[key]),
                     key in (headlines or displayed),
                 )
             )
@@ -340,17 +339,7 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
             {(story.title, story.operation, story.kind): story.effects for story in open_ + sure}
         ),
         *logarithms,
-        *describe_hidden_effects(response_stories),
     )
-
-
-def describe_hidden_effects(response_stories: Sequence[ResponseStory]) -> list[str]:
-    """Return a sentence for each response with factors that are significant on logarithms alone."""
-    return [
-        f"{story.title}: {describe_growing_spread(story.on_logarithms, story.kind)}."
-        for story in response_stories
-        if story.on_logarithms and not story.spans_decades
-    ]
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
@@ -415,7 +404,9 @@ def _describe_significant_story(story: ResponseStory, units: Mapping[str, str]) 
     verb = f"matter{'' if len(first) > 1 or first[0].is_block else 's'}{' most' if most else ''}"
     leading = f"{join_names([effect.name for effect in first])} {verb}: {join_names([effect.text for effect in first])}"
     rest = ", ".join(
-        f"{effect.name} {effect.text}" for effect in significant_effects[len(first) :] if effect.share >= _NOTHING
+        f"{effect.name} {effect.text}"
+        for effect in significant_effects[len(first) :]
+        if effect.share >= NO_SHARE or effect.ratio_text
     )
     text = f"{leading} of the variation" + (f", then {rest}" if rest else "")
     return Message(

@@ -152,7 +152,7 @@ class ResponseStory:
     ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
     values than the others. ``checks``: of the assumptions about its trials. ``means``: of the first and last setting.
     ``spans_decades``: the settings differ by decades, and logarithms can be taken. ``steady``: the factors whose level
-    in ``best`` is also the best on average over the others. ``on_logarithms``: the factors that matter there alone.
+    in ``best`` is also the best on average over the others.
     ``is_headline``: in the family of tests of the others."""
 
     operation: str
@@ -167,7 +167,6 @@ class ResponseStory:
     means: tuple[float, ...] = ()
     spans_decades: bool = False
     steady: tuple[str, ...] = ()
-    on_logarithms: tuple[str, ...] = ()
     is_headline: bool = True
 
     @property

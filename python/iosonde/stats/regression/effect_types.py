@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from iosonde.core.estimate_text import format_percent_estimate
+from iosonde.core.estimate_text import format_estimate, format_percent_estimate
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
@@ -27,6 +27,7 @@ from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm, correct_headlines_apart
 
 MINOR_SHARE = 0.05  # of the variation
+NO_SHARE = 5e-4  # of the variation, below which a share is written as 0.0 %
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,10 @@ class FactorEffect:
     of the relative difference between any two levels, None if unknown. ``is_joint``: the difference of all settings, if
     no single factor has an effect. ``drift``: of values inside its levels, if these were measured one after the
     other. ``worth``: how many independent trials a trial is worth. ``is_withdrawn``: missing values may explain it.
-    ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``on_logarithms``:
-    whether that on logarithms is significant in the same family, where the spread grows with the mean. ``log_share``:
-    the share of the variation of logarithms, if their test decides; ``p`` is its. ``alone``: p corrected over the
-    tests of its own response only."""
+    ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``log_share``: the
+    share of the variation of logarithms, if their test decides; ``p`` is its. ``alone``: p corrected over the tests of
+    its own response only. ``ratio``: of the highest level to the lowest, the others fixed, with an interval if
+    there are two levels."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -55,9 +56,9 @@ class FactorEffect:
     worth: float = 1.0
     is_withdrawn: bool = False
     constant_within: str = ""
-    on_logarithms: bool = False
     alone: float | None = None
     log_share: Estimate | None = None
+    ratio: Estimate | None = None
 
     @property
     def name(self) -> str:
@@ -110,7 +111,7 @@ class FactorEffect:
         """Return whether it is not significant, and its share is small even at its upper limit. A factor that interacts
         with others, whose ``difference`` is unknown, may matter all the same."""
         high = self.explained.high
-        is_alone = self.p is not None and self.difference is not None and not self.on_logarithms
+        is_alone = self.p is not None and self.difference is not None
         return not self.passes_test and is_alone and high is not None and high < MINOR_SHARE
 
     def share_of(self, factor: str) -> Estimate:
@@ -121,10 +122,20 @@ class FactorEffect:
     @property
     def text(self) -> str:
         """Return the share with its interval: ``85 % (71–92 %)``, ``2.5 % (1.9–3.3 %)``; that of logarithms, if the
-        values alone are not significant."""
+        values alone are not significant; the ratio of the levels, if the share is next to nothing."""
+        if self.ratio_text:
+            return self.ratio_text
         if self.hidden_share is None:
             return format_percent_estimate(self.explained)
         return f"{format_percent(self.share)} (of logarithms {format_percent_estimate(self.hidden_share)})"
+
+    @property
+    def ratio_text(self) -> str:
+        """Return the ratio of the levels where the share would be written as 0.0 %, or only logarithms show the effect:
+        ``×1.064 (1.034–1.094)``; '' of any other, or without a ratio."""
+        if self.ratio is None or self.share >= (NO_SHARE if self.hidden_share is None else MINOR_SHARE):
+            return ""
+        return f"×{format_estimate(self.ratio, '').removesuffix(' (~)')}"
 
     @property
     def hidden_share(self) -> Estimate | None:
@@ -138,8 +149,7 @@ class ResponseEffects:
     ``shared``: the share of the variation that several explain but none beyond the others.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
-    variation of settings beyond all effects, if it is significant. ``logarithms``: the effects on the logarithms, if
-    the spread grows with the mean, not corrected."""
+    variation of settings beyond all effects, if it is significant."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -148,7 +158,6 @@ class ResponseEffects:
     joint: FactorEffect | None = None
     shared: float = 0.0
     interaction: float = 0.0
-    logarithms: ResponseEffects | None = None
 
     @property
     def minor(self) -> list[FactorEffect]:
@@ -208,12 +217,7 @@ def correct_effects(
 
 
 def _correct_effects(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
-    responses = _adjust_tests(family)
-    for place, response in enumerate(family):
-        if response.logarithms is not None:
-            substituted = [*family[:place], response.logarithms, *family[place + 1 :]]
-            responses[place] = _mark_on_logarithms(responses[place], _adjust_tests(substituted)[place])
-    return [_add_joint_effect(response, len(family)) for response in responses]
+    return [_add_joint_effect(response, len(family)) for response in _adjust_tests(family)]
 
 
 def _adjust_tests(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
@@ -233,12 +237,6 @@ def _adjust_tests(family: Sequence[ResponseEffects]) -> list[ResponseEffects]:
     return [
         replace(response, effects=tuple(correct_effect(effect) for effect in response.effects)) for response in family
     ]
-
-
-def _mark_on_logarithms(response: ResponseEffects, logarithms: ResponseEffects) -> ResponseEffects:
-    significant = {effect.factors for effect in logarithms.significant}
-    effects = (replace(effect, on_logarithms=effect.factors in significant) for effect in response.effects)
-    return replace(response, effects=tuple(effects))
 
 
 def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffects:
@@ -299,8 +297,6 @@ def _check_effect(effect: FactorEffect) -> Iterator[AssumptionCheck]:
         yield from check_drift(effect.name, effect.drift)
     if effect.is_decided_by_family:
         yield doubtful("other-tests")
-    if effect.on_logarithms and not effect.passes_test:
-        yield doubtful("logarithms")
     if effect.is_undone:
         yield fails("dependent", VerdictState.INCONCLUSIVE, describe_dependence(effect.worth))
 
@@ -313,13 +309,20 @@ def _classify_effect(effect: FactorEffect) -> VerdictState:
     return VerdictState.DIFFERENT if effect.is_significant else VerdictState.INCONCLUSIVE
 
 
+def _name_claim(effect: FactorEffect, state: VerdictState) -> str:
+    """Return what is claimed besides the share."""
+    if state is VerdictState.DIFFERENT:
+        return effect.ratio_text
+    return HARDLY_MATTERS if effect.is_minor and state is VerdictState.INCONCLUSIVE else ""
+
+
 def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> UncheckedClaim:
     return UncheckedClaim(
         "effect",
         response,
         effect.factors,
         state,
-        claim=HARDLY_MATTERS if effect.is_minor and state is VerdictState.INCONCLUSIVE else "",
+        claim=_name_claim(effect, state),
         estimate=effect.explained,
         p=effect.adjusted,
         family=effect.family,

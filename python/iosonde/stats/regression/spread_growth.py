@@ -7,18 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from iosonde.core.arrays import Array
-from iosonde.core.message import Message
-from iosonde.core.words import join_names
-
-from .effect_types import ResponseEffects
-
-if TYPE_CHECKING:
-    pass
 
 _MIN_SPAN = 3.0  # ratio of means, below which logarithms change little
 _MIN_SLOPE = 0.5  # nearer to noise that multiplies
@@ -43,19 +35,3 @@ def grows_with_mean(settings: Sequence[Array]) -> bool:
     information = float(weights @ centered**2)
     slope = float((weights * centered) @ spreads / information)
     return slope >= _MIN_SLOPE and slope * math.sqrt(information) > _MIN_Z
-
-
-def list_factors_on_logarithms(effects: ResponseEffects) -> tuple[str, ...]:
-    """Return the factors that are significant on logarithms alone, where the spread grows with the mean: there
-    ``compare``, which compares ratios inside cells, says more than effects that add up."""
-    alone = [effect for effect in effects.effects if effect.on_logarithms and not effect.passes_test]
-    if len(effects.factors) < 2 or any(effect.is_joint for effect in effects.effects):
-        return ()
-    return tuple(factor for effect in alone for factor in effect.factors)
-
-
-def describe_growing_spread(factors: Sequence[str], name: str) -> Message:
-    """Return the advice to take logarithms of the response ``name``, on which the ``factors`` matter."""
-    verb = "matters" if len(factors) == 1 else "matter"
-    template = "the spread grows with the mean: on logarithms {factors} {verb} ({spell.response:'log({name})'})"
-    return Message("take-logarithms", template, factors=join_names(list(factors)), verb=verb, name=name)
