@@ -162,6 +162,15 @@ def test_two_sides_are_compared(shelf):
     assert "A: nodes=1, B: nodes=2" in said and "95 % intervals" in said
 
 
+def test_history_is_that_of_the_first_store_until_another_one_is_chosen(shelf):
+    page = text(shelf, "/history")
+    assert (
+        '<option value="1" selected>' in page
+        and page.count("<figure") == text(shelf, "/history", store=1).count("<figure") > 0
+    )
+    assert '<option value="2" selected>' in text(shelf, "/history", store=2)
+
+
 @pytest.mark.slow
 def test_compare_beside_a_change_is_of_the_points_before_and_after_it(tmp_path):
     values = [1e8 * (1 + 0.01 * ((7 * day) % 10 - 5) / 5) * (0.9 if day >= 40 else 1) for day in range(60)]

@@ -324,3 +324,16 @@ def test_history_comes_in_parts_in_the_same_order(shelf, monkeypatch):
     pages = [get_page(shelf, f"/history?page={number}") for number in (1, 2)]
     assert [re.findall(r"nodes=(\d+)\)</h3>", page) for page in pages] == [["1", "4", "16"], ["32"]]
     assert "-together" in pages[0] and "-together" not in pages[1]
+
+
+def test_the_number_of_an_experiment_is_the_one_with_which_its_page_begins():
+    kinds = [("file_creation", "rate_last_done"), ("write_large", "bandwidth_last_done"), ("step", "seconds")]
+    headlines = [
+        overviews.Headline(*kind, "", {"nodes": nodes}, "", 1.0, None, None, 0.95, 3)
+        for kind in kinds
+        for nodes in (1, 2)
+    ]
+    chosen = first_page.choose_headline(headlines)
+    assert (chosen.operation, chosen.by["nodes"]) == ("write_large", 2)
+    assert first_page.choose_headline(headlines[:2] + headlines[4:]).operation == "file_creation"
+    assert first_page.choose_headline([]) is None

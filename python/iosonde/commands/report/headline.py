@@ -91,7 +91,7 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
     """Yield the first metrics: ``write 366 to 799 MiB/s``; the unit marks a rate."""
     metric_keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     selected = [key for key in metric_keys if tools or not _is_redundant_rate(*key, metric_keys)]
-    keys = sorted(selected, key=lambda key: (key[0] in commands, *_build_sort_key(*key)))
+    keys = sorted(selected, key=lambda key: (key[0] in commands, *get_headline_sort_key(*key)))
     before = ""
     for operation, metric in keys[:_MOST]:
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
@@ -107,10 +107,13 @@ def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dic
         yield f"and {len(keys) - _MOST} more"
 
 
-def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
-    """Return the sort key in the page's order; operations outside it have scores and bandwidths first."""
+def get_headline_sort_key(operation: str, metric: str) -> tuple[int, bool, int, bool]:
+    """Return the sort key of metrics by how well they stand for what was measured: those of a headline first, then in
+    the page's order; operations outside it have scores and bandwidths first."""
     is_first = metric == SCORE_TOTAL or metric.startswith("bandwidth")
-    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not is_first
+    verbs = [*_VERBS]
+    place = verbs.index(operation) if operation in verbs else len(verbs)
+    return place, operation.startswith(_LATER), get_operation_sort_key(operation)[0], not is_first
 
 
 def _format_mean_range(rows: Sequence[OverviewRow]) -> str:

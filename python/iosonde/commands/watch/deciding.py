@@ -8,6 +8,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.store.decisions import ACCEPTED, BASELINE, ChangeDecision, build_decision
 
 from .change import WORSE, SeriesChange
+from .sentence import compute_change_size
 from .series import determine_start
 
 _SHOWN = 5  # known ids in an error
@@ -31,6 +32,17 @@ def find_change(changes: Sequence[SeriesChange], text: str) -> SeriesChange:
         id=text,
         ids=", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""),
     )
+
+
+def find_largest(changes: Sequence[SeriesChange]) -> SeriesChange:
+    """Return the largest change for the worse about which nobody decided, open ones first. Raises InputError without
+    one."""
+    worse = [change for change in changes if change.verdict == WORSE and change.decision is None]
+    if not worse:
+        raise InputError(
+            "no-regression", "watch found no regression", "name another change: {spell.change}, or see all without it"
+        )
+    return max(worse, key=lambda change: (change.open, compute_change_size(change)))
 
 
 def accept_change(change: SeriesChange, because: str, by: str | None) -> ChangeDecision:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from iosonde.store.decisions import ChangeDecision
 
     from .answer import Watch
+    from .gate import ForgeReport
 
 
 @dataclass
@@ -38,6 +39,7 @@ class WatchOptions(DataOptions):
     false_alarms: Share[float] = Share("SHARE", "The most false alarms of all series and looks together.", "5%")
     looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
     change: Text[str | None] = Text("CHANGE", "Show the change with this id: both sides, and what it may be due to.")
+    bisect: Flag[bool] = Flag("Print how Git finds the commit of that change, or of the largest regression.")
     accept: Names[NameList] = Names(
         "CHANGE", "Accept the change with this id: it does not fail any more. Repeatable.", (), is_repeatable=True
     )
@@ -46,6 +48,7 @@ class WatchOptions(DataOptions):
     strict: Flag[bool] = Flag("Exit code 1 also if it is inconclusive.")
     markdown: Flag[bool] = Flag("Markdown, for the summary of a forge.")
     junit: Text[str | None] = Text("FILE", "Write JUnit XML, a test case for each series.")
+    on_change: Text[str | None] = Text("COMMAND", "Run it once for each regression that opened or closed.")
     by: Text[str | None] = Text("NAME", "Who decides.", default_text="you")
 
     def locate_decisions(self) -> Path | None:
@@ -76,11 +79,7 @@ class WatchOptions(DataOptions):
                 "write why: {spell.because:'compression is worth 5 %'}",
             )
         if directory is None:
-            raise InputError(
-                "no-place-for-decisions",
-                "decisions are kept next to DATA, but these come from memory or a pipe",
-                "write DATA to a file, or a store",
-            )
+            raise _build_place_error()
         decisions = [accept_change(find_change(history.changes, name), because, self.by) for name in self.accept or ()]
         if self.baseline is not None:
             runs = [run for series in history.series for run in series.runs]
@@ -88,6 +87,24 @@ class WatchOptions(DataOptions):
         for decision in decisions:
             get_front_end().remark(f"recorded in {write_decision(directory, decision)}")
         return tuple(decisions)
+
+    def build_writer(self, history: Watch, report: ForgeReport | None = None) -> Callable[[], None]:
+        """Return what writes the files that were asked for, then runs the user's command for what opened or closed.
+        Raises InputError if there is no place to keep what was announced."""
+        from .announcing import announce_changes, locate_announced
+        from .text_forge import write_junit
+
+        directory = self.locate_decisions()
+        if self.on_change and directory is None:
+            raise _build_place_error()
+
+        def write() -> None:
+            if self.junit is not None and report is not None:
+                write_junit(Path(self.junit), report)
+            if self.on_change and directory is not None:
+                announce_changes(history, self.on_change, locate_announced(directory))
+
+        return write
 
     def open_history(self) -> Source:
         """Open DATA as one history, also several stores or a directory of them. Raises InputError, DataError."""
@@ -104,6 +121,14 @@ class WatchOptions(DataOptions):
         from .answer import build_search
 
         return build_search(self.least, self.min_segment, self.newest, self.false_alarms, self.looks)
+
+
+def _build_place_error() -> InputError:
+    return InputError(
+        "no-place-for-decisions",
+        "decisions are kept next to DATA, but these come from memory or a pipe",
+        "write DATA to a file, or a store",
+    )
 
 
 @command("watch", WatchOptions, "watch nightly --since 2026-11-01")
@@ -127,10 +152,11 @@ def watch(options: WatchOptions) -> Result[Watch]:
     from iosonde.store.decisions import read_decisions
 
     from .answer import watch as answer
-    from .deciding import apply_decisions, find_change
+    from .deciding import apply_decisions, find_change, find_largest
     from .gate import build_forge_report
     from .text import change_lines, lines
-    from .text_forge import format_markdown, write_junit
+    from .text_bisect import bisect_lines
+    from .text_forge import format_markdown
 
     search = options.search
     source = options.open_history()
@@ -142,9 +168,10 @@ def watch(options: WatchOptions) -> Result[Watch]:
         decisions = (*decisions, *new)
         history = replace(history, changes=apply_decisions(history.changes, decisions), decisions=decisions)
     history = replace(history, strict=options.strict)
-    if options.change is None:
-        report = build_forge_report(history)
-        write = None if options.junit is None else partial(write_junit, Path(options.junit), report)
-        return Result(history, (lambda _: format_markdown(report)) if options.markdown else lines, write=write)
-    change = find_change(history.changes, options.change)
-    return Result(history, lambda _: change_lines(change))
+    if options.change is not None or options.bisect:
+        change = find_change(history.changes, options.change) if options.change else find_largest(history.changes)
+        text = list(bisect_lines(change) if options.bisect else change_lines(change))
+        return Result(history, lambda _: text, write=options.build_writer(history))
+    report = build_forge_report(history)
+    write = options.build_writer(history, report)
+    return Result(history, (lambda _: format_markdown(report)) if options.markdown else lines, write=write)

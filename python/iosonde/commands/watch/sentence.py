@@ -112,13 +112,14 @@ def _describe_step(several: Sequence[WatchedSeries]) -> str:
 
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
-    worst = max(regressions, key=_compute_change_size)
+    worst = max(regressions, key=compute_change_size)
     ratio = worst.levels.ratio.value
     if ratio is None:
         return f"{worst.series.title} is {worst.word} than 0"
     return f"{worst.series.title} is {format_decimals(100 * abs(ratio - 1), 1)} % {worst.word}"
 
 
-def _compute_change_size(change: SeriesChange) -> float:
+def compute_change_size(change: SeriesChange) -> float:
+    """Return by how many times a level changed, up or down; infinity from or to 0."""
     ratio = change.levels.ratio.value
     return max(ratio, 1 / ratio) if ratio is not None and ratio > 0 else float("inf")

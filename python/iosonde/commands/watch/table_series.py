@@ -114,8 +114,11 @@ def _read_name(rows: Table, column: str, row: int) -> str:
 
 def _build_run(rows: Table, night: str, row: int, order: _Order, facts: Sequence[str]) -> StoredRun:
     """Return the point of a night as a run: its date, its commit, and the facts of its first row."""
-    texts = {name: format_cell(_get_cell(rows.columns[name], row)) for name in facts}
-    commit = next((texts.pop(name) for name in facts if get_last_word(rows.columns[name]) in _COMMITS), "")
+    texts = {
+        name: format_cell(_get_cell(rows.columns[name], row)) for name in facts if not rows.columns[name].missing[row]
+    }
+    named = next((name for name in facts if get_last_word(rows.columns[name]) in _COMMITS), "")
+    commit = texts.pop(named) if named and not rows.columns[named].missing[row] else ""
     return StoredRun(
         {
             "id": night,

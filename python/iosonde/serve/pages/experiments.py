@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from iosonde.commands.report.headline import get_headline_sort_key
 from iosonde.commands.watch.states import SeriesState
 from iosonde.core.errors import IosondeError
 from iosonde.serve.overview import (
@@ -194,10 +195,11 @@ def select_series(rows: Sequence[SeriesRow]) -> list[SeriesRow]:
 
 
 def choose_headline(headlines: Sequence[Headline]) -> Headline | None:
-    """Return the number that stands for an experiment: its first metric, at the last of its levels."""
-    first = headlines[:1]
-    kinds = [(headline.operation, headline.metric) for headline in first]
-    return next((headline for headline in reversed(headlines) if (headline.operation, headline.metric) in kinds), None)
+    """Return the number that stands for an experiment: the metric with which its page begins, at the last of its
+    levels."""
+    kinds = dict.fromkeys((headline.operation, headline.metric) for headline in headlines)
+    first = min(kinds, key=lambda kind: get_headline_sort_key(*kind), default=None)
+    return next((headline for headline in reversed(headlines) if (headline.operation, headline.metric) == first), None)
 
 
 def _is_of_series(headline: Headline, series: SeriesOverview) -> bool:

@@ -27,11 +27,10 @@ ON_A_PAGE = 12  # figures
 
 
 def render_history_page(shelf: Shelf, address: Address) -> WebPage:
-    """Render ``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``x`` (``commit``, else time),
-    ``together`` (the factor whose levels share a figure, ``none``), ``page``. Raises InputError, DataError."""
-    place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
-    if not place:
-        return render_page("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
+    """Render ``/history``: ``store``, the first one unless it is given; ``where``, ``response``, ``last`` (runs), ``x``
+    (``commit``, else time), ``together`` (the factor whose levels share a figure, ``none``), ``page``. Raises
+    InputError, DataError."""
+    place = address.parameter("store") or str(shelf.stores[0].place)
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
 
 
