@@ -21,7 +21,9 @@ from iosonde.data.responses import build_responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand
 from iosonde.importers.registry import importers
-from iosonde.ingest.import_files import ImportPlan, import_all, iterate_file_groups
+from iosonde.ingest.candidate_files import iterate_file_groups
+from iosonde.ingest.import_files import import_all
+from iosonde.ingest.import_plan import ImportPlan
 from iosonde.store import Store
 from messages import raises
 

@@ -399,6 +399,8 @@ def test_rows_of_any_statistic_beside_a_mean_are_no_levels(tmp_path, words):
         ("Lauf", (1, 2), ("Ø", "σ", "Varianz", "Std.Abw.", "rel. error", "p99"), 4),
         ("trial", (1, 2, 3), ("geomean",), 6),
         ("#", (1, 2, 3), ("MAX", "MIN"), 6),
+        ("Lauf", (1, 2, 3), ("Mittelw.", "Std.-Abw."), 6),
+        ("run", (1, 2), ("warmup",), 4),
         ("clients", (1, 2, 4), ("max",), 8),  # a level
         ("clients", (1, 2, 3), ("two",), 8),
         ("run", (), ("max", "min"), 4),  # no trials
@@ -437,6 +439,8 @@ def test_rows_of_statistics_by_other_words_are_no_trials(tmp_path, name, trials,
         ("std error", "2", "0", 12),
         ("failed", "1", "0", 10),
         ("Ergebnis", "Fehler", "ok", 10),
+        ("Bemerkung", "abgebrochen", "", 10),
+        ("note", "network was slow", "", 12),
         ("Ergebnis", "ungültig", "gültig", 10),
     ],
 )
@@ -489,7 +493,7 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
         ("CPU %", ["21%", "24%", "36 %"], "outcome"),
         ("mem_used", [1.5, 1.7, 1.6], "outcome"),
         ("CPU-Auslastung (%)", [21, 24, 36], "outcome"),
-        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "outcome"),
+        ("load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
         ("temp_c", [41, 42, 43], "covariate"),
         ("background_load", [0.61 + row * 7 % 12 / 10 for row in range(12)], "covariate"),
         ("load", [0, 50, 100], "setting"),
@@ -497,6 +501,14 @@ def test_a_setting_is_not_taken_for_what_was_measured_because_that_is_text(tmp_p
         ("cpu_limit", [1, 2, 4], "setting"),
         ("mem_gb", [16, 32, 64], "setting"),
         ("disk_used", ["10%", "50%", "90%"], "setting"),
+        ("fill", [f"{10 * row}%" for row in range(10)], "setting"),
+        ("of max", [f"{97 - 7 * row}%" for row in range(12)], "outcome"),
+        ("errors", [0, 0, 0, 0, 3], "outcome"),
+        ("time", [f"10:{row:02}" for row in range(12)], "order"),
+        ("mix", ["10:30", "20:10"], "setting"),
+        ("run", ["(1)", "(2)", "(3)"], "repetition"),
+        ("run", ["run 1", "run 2", "run 3"], "repetition"),
+        ("run", ["a 1", "b 2", "c 3"], "setting"),
     ],
 )
 def test_loads_that_nobody_set_are_no_settings(tmp_path, name, cells, role):
@@ -532,7 +544,8 @@ def test_decimal_prefixes_of_rates_are_numbers(tmp_path, name):
 
 def test_the_bandwidth_of_a_link_is_a_setting(tmp_path):
     values = [f"{value},{('10G', '25G')[row % 2]}" for row, value in enumerate(VALUES)]
-    assert roles_of(profile(tmp_path, lines_of("fs,size,MB/s,net_bw", values)))["net_bw"] == "setting"
+    lines = lines_of("fs,size,MB/s,net_bw", values)
+    assert roles_of(profile(tmp_path, lines))["net_bw"] == "setting"
     assert set(open_data(str(tmp_path / "t.csv")).table.columns["net_bw"].values) == {"10G", "25G"}
 
 
@@ -548,3 +561,9 @@ def test_clients_are_not_what_was_measured_where_texts_hold_numbers(tmp_path, na
     (tmp_path / "t.csv").write_text(f"fs,clients,{name}\n{lines}")
     with raises("unreadable-values", InputError, column=name):
         iosonde.summary(str(tmp_path / "t.csv"))
+
+
+def test_compare_says_which_cell_keeps_the_levels_from_being_found(tmp_path):
+    (tmp_path / "t.csv").write_text(lines_of("fs,size,MB/s", [f"{value}{'*' * (value == 911)}" for value in VALUES]))
+    with raises("not-a-number", DataError, column="MB/s", cell="911.0*"):
+        iosonde.compare(str(tmp_path / "t.csv"), levels=["nfs", "ceph"])

@@ -23,6 +23,7 @@ TRIALS = [
     for clients in (1, 4)
     for run, noise in enumerate(NOISE, 1)
 ]
+TESTS = (("write", "MB/s", 530), ("read", "IOPS", 25000), ("latency", "us", 880))
 Rows = list[dict[str, object]]
 
 
@@ -159,3 +160,50 @@ def test_a_workload_named_like_a_metric_is_a_factor_of_a_rate(tmp_path):
         for row, profile in zip(LONG[::3], ["latency", "throughput"] * len(TRIALS), strict=False)
     ]
     assert set(iosonde.summary(write(tmp_path, rows)).to_frame().columns) >= {"fs", "profile"}
+
+
+def test_a_column_of_whole_numbers_beside_one_with_decimals_is_not_left_out(tmp_path):
+    rows = [{"test": f"{metric} ({unit})", "ext4": value, "xfs": 1.086 * value} for metric, unit, value in TESTS]
+    with raises("several-metrics", InputError, columns="ext4, xfs", by="test"):
+        compare(write(tmp_path, rows))
+
+
+def test_metrics_of_one_unit_are_not_taken_for_their_unit(tmp_path):
+    rows = [
+        {"fs": row["fs"], "test": f"{word} [MB/s]", "value": row["value"]}
+        for row in LONG[::3]
+        for word in ("read", "write")
+    ]
+    assert set(iosonde.summary(write(tmp_path, rows)).to_frame()["test"]) == {"read [MB/s]", "write [MB/s]"}
+
+
+@pytest.mark.parametrize(
+    ("name", "levels", "titles"),
+    [
+        ("stat", ("mean", "p99", "max"), ("latency mean", "latency p99", "latency max")),
+        ("which", ("avg", "95th percentile"), ("latency avg", "latency 95th percentile")),
+        ("percentile", (50, 99.9), ("latency p50", "latency p99.9")),
+    ],
+)
+def test_each_statistic_in_rows_is_a_response(tmp_path, name, levels, titles):
+    rows = [
+        {name: level, "fs": fs, "clients": clients, "latency_us": (1 + place) / work}
+        for fs, clients, _, work in TRIALS
+        for place, level in enumerate(levels)
+    ]
+    assert compare(write(tmp_path, rows)) == dict.fromkeys(titles, (0.909, 12, "faster"))
+
+
+def test_an_operation_is_part_of_the_name_of_its_metrics(tmp_path):
+    rows = [
+        {"fs": fs, "clients": clients, "op": op, "metric": metric, "unit": unit, "value": value}
+        for fs, clients, _, work in TRIALS
+        for op, metric, unit, value in (
+            ("W", "bw", "MB/s", work),
+            ("R", "bw", "MB/s", 2 * work),
+            ("R", "lat", "ms", 1 / work),
+        )
+    ]
+    path = write(tmp_path, rows)
+    assert {title: n for title, (_, n, _) in compare(path).items()} == {"W bw": 12, "R bw": 12, "R lat": 12}
+    assert set(iosonde.summary(path, by="op", response="bw").to_frame()["op"]) == {"W", "R"}

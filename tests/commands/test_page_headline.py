@@ -184,6 +184,9 @@ def test_trials_have_their_settings_and_no_empty_columns():
     run = imported(factors={"transfer_size": 4096, "nodes": 1})
     table = tabulate_trials([run], overview(*rows, units={"transfer_size": "bytes"}), AXIS)
     assert table.columns == ("run", "transfer_size", "started", "state") and table.rows[0][1] == "4 KiB"
+    jobs = [row("write", "bandwidth_last_done", 1.0, job=job) for job in ("log", "mixed")]  # inside each trial
+    stored = StoredRun({**run.document, "experiment": "e"})
+    assert tabulate_trials([stored], overview(*jobs), AXIS).columns == ("run", "started", "state")
 
 
 def test_a_mount_whose_source_nobody_says_is_told_by_its_type():

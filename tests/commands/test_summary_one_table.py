@@ -81,3 +81,18 @@ def test_all_cells_and_two_responses_have_their_medians():
     rows = [row(name, n=n) for name in OPERATIONS for n in (1, 2)]
     assert any("median" in line for line in text(rows, every=True))
     assert any("median" in line for line in text(rows[:4]))
+
+
+def test_jobs_with_operations_of_their_own_are_rows_and_leave_no_blank_cells():
+    operations = {"oltp": ("read",), "log": ("write",), "mixed": ("read", "write")}
+    rows = [
+        row(name, metric, job=job)
+        for name in ("read", "write")
+        for metric in ("bandwidth_last_done", "rate_last_done")
+        for job, own in operations.items()
+        if name in own
+    ]
+    table = blocks(text(rows))[1].splitlines()
+    assert table[0].split()[0] == "job" and [line.split()[0] for line in table[2:4]] == ["oltp", "mixed"]
+    full = [row(name, job=job) for name in (*OPERATIONS, "tree") for job in operations]
+    assert blocks(text(full[:-1]))[1].split()[0] == "job=oltp"

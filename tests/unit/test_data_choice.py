@@ -100,7 +100,7 @@ def test_metrics_by_name_and_by_what_people_say(ior):
     assert titles(ior, metric=("iops", "bandwidth")) == ["write bandwidth_last_done", "write rate_last_done"]
     with raises("unknown-metric", DataError, metric="opentime") as error:
         titles(ior, metric=("opentime",))
-    assert "open_time" in error.value.hint
+    assert "open time" in error.value.hint
 
 
 def test_an_unknown_metric_is_refused_with_the_nearest_or_the_first_known_ones(tmp_path):

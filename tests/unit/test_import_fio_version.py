@@ -11,7 +11,9 @@ import pytest
 from iosonde.commands.parse.answer import parse
 from iosonde.core.message import Message
 from iosonde.importers.fio_version import find_sibling_version
-from iosonde.ingest.import_files import ImportPlan, import_all, iterate_file_groups
+from iosonde.ingest.candidate_files import iterate_file_groups
+from iosonde.ingest.import_files import import_all
+from iosonde.ingest.import_plan import ImportPlan
 from iosonde.store import Store
 from messages import assert_problem, with_code
 

@@ -135,9 +135,9 @@ def test_a_number_needs_its_unit_clock_and_place(old, new, code):
 
 
 def test_a_row_has_a_value_for_each_column_and_no_cell_is_there_twice():
-    assert list_codes(TABLE.replace("[10, 20, 30]", "[10, 20]")) == ["wrong-length"]
-    same_rows = TABLE.replace("fs: pvfs", "fs: nfs")
-    assert list_codes(same_rows) == ["duplicate-figure"] * 3
+    short, twice = TABLE.replace("[10, 20, 30]", "[10, 20]"), TABLE.replace("fs: pvfs", "fs: nfs")
+    assert list_codes(short) == ["wrong-length"]
+    assert list_codes(twice) == ["duplicate-figure"] * 3
 
 
 def test_another_text_of_the_number_must_stand_in_the_words():

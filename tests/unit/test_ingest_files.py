@@ -11,8 +11,10 @@ from iosonde.core.errors import DataError, InputError, PartialInputError, System
 from iosonde.foreign.unpacking import ArchiveFile
 from iosonde.importers import Claim
 from iosonde.importers.runs import build_run_prefix
-from iosonde.ingest import import_files
-from iosonde.ingest.import_files import CandidateFile, FileOutcome, Imported, ImportPlan
+from iosonde.ingest import candidate_files, import_batch, import_files, import_groups
+from iosonde.ingest.candidate_files import CandidateFile
+from iosonde.ingest.import_outcomes import FileOutcome, Imported
+from iosonde.ingest.import_plan import ImportPlan
 from iosonde.store import Store
 from messages import assert_problem, raises
 
@@ -124,20 +126,20 @@ def plan(store: Path = Path("s"), **more) -> ImportPlan:
     ],
 )
 def test_batches_have_few_files_and_few_bytes(monkeypatch, sizes, batches):
-    monkeypatch.setattr(import_files, "BATCH_FILES", 3)
-    monkeypatch.setattr(import_files, "BATCH_BYTES", 10)
+    monkeypatch.setattr(import_groups, "BATCH_FILES", 3)
+    monkeypatch.setattr(import_groups, "BATCH_BYTES", 10)
     files = [candidate(f"{at}/x", size) for at, size in enumerate(sizes)]
     for form in ({"form": "ior"}, {"columns": "map"}):
-        made = list(import_files._iterate_batches(import_files._iterate_groups(plan(**form), files)))
+        made = list(import_groups.iterate_batches(import_groups.iterate_groups(plan(**form), files)))
         assert [len(batch) for batch in made] == batches
         assert [file for batch in made for group in batch for file in group] == files
         assert all(len(group) == 1 for batch in made for group in batch)
 
 
 def test_files_of_one_execution_stay_in_one_batch(monkeypatch):
-    monkeypatch.setattr(import_files, "BATCH_FILES", 2)
+    monkeypatch.setattr(import_groups, "BATCH_FILES", 2)
     files = [candidate(name) for name in ("a/x", "b/result.txt", "b/ior-easy-write.txt", "c/x", "d/x")]
-    made = list(import_files._iterate_batches(import_files._iterate_groups(plan(), files)))
+    made = list(import_groups.iterate_batches(import_groups.iterate_groups(plan(), files)))
     assert [[[str(file.path) for file in group] for group in batch] for batch in made] == [
         [["a/x"]],
         [["b/result.txt", "b/ior-easy-write.txt"]],
@@ -148,9 +150,9 @@ def test_files_of_one_execution_stay_in_one_batch(monkeypatch):
 def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_name():
     archive = CandidateFile(Path("/in/a.tgz"), PurePath("sub/a.tgz"), 9, is_explicit=True, place=PurePath("/in/a.tgz"))
     members = [ArchiveFile(PurePath(name), Path(f"/tmp/{at}"), at) for at, name in enumerate(("x/b", "a", "x/b"))]
-    listed = list(import_files._count_same_names(members))
+    listed = list(candidate_files._count_same_names(members))
     assert [(str(member.name), earlier) for member, earlier in listed] == [("a", 0), ("x/b", 0), ("x/b", 1)]
-    made = import_files._build_member_candidate(archive, listed[2][0], 1)
+    made = candidate_files._build_member_candidate(archive, listed[2][0], 1)
     assert made == CandidateFile(
         listed[2][0].path,
         PurePath("sub/x/b"),
@@ -161,7 +163,7 @@ def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_
         home=PurePath("/in/a"),
         inside="x/b",
     )
-    assert import_files._build_member_candidate(archive, listed[0][0], 0).name == "/in/a.tgz/a"
+    assert candidate_files._build_member_candidate(archive, listed[0][0], 0).name == "/in/a.tgz/a"
 
 
 @pytest.mark.parametrize(
@@ -175,7 +177,7 @@ def test_members_of_an_archive_have_its_place_and_a_number_after_the_first_of_a_
 def test_an_outcome_counts_runs_or_says_why_there_is_none(runs, warnings, outcome):
     claim = SimpleNamespace(line=1, evidence="IOR")
     understood = SimpleNamespace(format="ior", claim=claim, notes=[], warnings=[(1, text) for text in warnings])
-    made = import_files._build_outcome("n", understood, [SimpleNamespace(missing=missing) for missing in runs])
+    made = import_batch._build_outcome("n", understood, [SimpleNamespace(missing=missing) for missing in runs])
     reason = getattr(made.reason, "code", made.reason)
     assert (made.file, made.format, made.runs, made.incomplete, made.warnings, reason) == outcome
     assert not (made.there or made.joined or made.quoted or made.fault)
@@ -191,7 +193,7 @@ def test_an_outcome_counts_runs_or_says_why_there_is_none(runs, warnings, outcom
     ],
 )
 def test_the_reason_of_a_file_leaves_its_name_out(error, reason):
-    assert import_files._format_reason(error, "a/b") == reason
+    assert candidate_files.format_reason(error, "a/b") == reason
 
 
 @pytest.fixture
@@ -205,7 +207,7 @@ def listing(monkeypatch, tmp_path):
             raise found[str(path)]
         return found[str(path)]
 
-    monkeypatch.setattr(import_files, "inspect_path", inspect)
+    monkeypatch.setattr(candidate_files, "inspect_path", inspect)
     return found
 
 
@@ -222,7 +224,7 @@ def test_named_files_and_those_of_directories_are_listed_once_in_order(listing, 
         "x": broken,
         "y": SystemFaultError("io-error", "y: gone"),
     }
-    listed = import_files._list_explicit_files(["f", "d", "d/a", "x", "y"], True, tmp_path)
+    listed = candidate_files._list_explicit_files(["f", "d", "d/a", "x", "y"], True, tmp_path)
     assert [(str(one.path), str(one.relative), one.size, one.is_explicit, one.fault) for one in listed] == [
         ("f", "f", 7, True, False),
         ("d/a", "a", 7, False, False),
@@ -242,7 +244,7 @@ def test_named_files_and_those_of_directories_are_listed_once_in_order(listing, 
 def test_a_directory_has_to_be_meant_and_a_file_to_be_there(listing, tmp_path, kind, recursive, code):
     listing["d"] = kind_of(kind)
     with raises(code, path="d"):
-        import_files._list_explicit_files(["d"], recursive, tmp_path)
+        candidate_files._list_explicit_files(["d"], recursive, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_a_file_that_another_map_read_is_not_read_again(tmp_path, own, stored, d
     if stored:
         (folder / "columns.yaml").write_text(stored)
     columns = SimpleNamespace(content=own.encode()) if own else None
-    reason = import_files._explain_other_map(plan(tmp_path, columns=columns), "12")
+    reason = import_batch._explain_other_map(plan(tmp_path, columns=columns), "12")
     assert bool(reason) is differs
     if differs:
         assert_problem(reason, "different-map", map=folder / "columns.yaml")
@@ -267,9 +269,9 @@ def test_a_file_that_another_map_read_is_not_read_again(tmp_path, own, stored, d
 )
 def test_only_what_is_there_can_be_quoted(monkeypatch, score, rows, quoted, answer):
     asked = []
-    monkeypatch.setattr(import_files, "is_quoted", lambda *some: asked.append(some) or quoted)
+    monkeypatch.setattr(import_batch, "is_quoted", lambda *some: asked.append(some) or quoted)
     understood = SimpleNamespace(claim=Claim(score, 7, ""), runs=[SimpleNamespace(rows=rows)], format="ior")
-    assert import_files._is_quoted("n", "text", understood) is answer
+    assert import_batch._is_quoted("n", "text", understood) is answer
     assert asked in ([], [("n", "text", 7, "ior")])
 
 
@@ -306,11 +308,11 @@ def test_a_pattern_that_matches_no_path_is_named(sources, paths, silent):
 def test_outcomes_are_in_the_order_of_the_files_whoever_read_them(monkeypatch):
     files = [candidate(f"{at}/x") for at in range(5)]
 
-    def import_batch(_, batch):
+    def import_some(_, batch):
         return [(file, FileOutcome(str(file.path))) for group in reversed(batch) for file in group]
 
-    monkeypatch.setattr(import_files, "import_batch", import_batch)
-    monkeypatch.setattr(import_files, "BATCH_FILES", 2)
+    monkeypatch.setattr(import_files, "import_batch", import_some)
+    monkeypatch.setattr(import_groups, "BATCH_FILES", 2)
     monkeypatch.setattr(import_files, "ProcessPoolExecutor", lambda *_: pytest.fail("a process for five files"))
     made = import_files.import_all(plan(form="ior"), files, jobs=4)
     assert [one.file for one in made.outcomes] == [f"{at}/x" for at in range(5)]
@@ -335,7 +337,7 @@ def test_many_files_are_read_by_several_processes(monkeypatch, n, jobs, processe
         map = staticmethod(map)
 
     monkeypatch.setattr(import_files, "import_batch", lambda _, batch: [(f, FileOutcome("")) for (f,) in batch])
-    monkeypatch.setattr(import_files, "BATCH_FILES", 2)
+    monkeypatch.setattr(import_groups, "BATCH_FILES", 2)
     monkeypatch.setattr(import_files, "ProcessPoolExecutor", Pool)
     monkeypatch.setattr(import_files.os, "cpu_count", lambda: 3)
     made = import_files.import_all(plan(form="ior"), [candidate(f"{at}/x") for at in range(n)], jobs)
@@ -344,7 +346,7 @@ def test_many_files_are_read_by_several_processes(monkeypatch, n, jobs, processe
 
 
 def test_copies_count_once_whatever_the_number_of_processes(monkeypatch, tmp_path):
-    monkeypatch.setattr(import_files, "BATCH_FILES", 1)
+    monkeypatch.setattr(import_groups, "BATCH_FILES", 1)
     output = (Path(__file__).parents[1] / "golden/fixtures/ior/gen-ior400-fpp-3reps.txt").read_text()
     for number in range(25):
         for place in ("a", "b"):  # a directory each: files of one directory may be one measurement
@@ -354,7 +356,7 @@ def test_copies_count_once_whatever_the_number_of_processes(monkeypatch, tmp_pat
     answers = []
     for jobs in (1, 2):
         store = tmp_path / f"s{jobs}"
-        with import_files.iterate_file_groups([str(tmp_path / "data")], True, store) as files:
+        with candidate_files.iterate_file_groups([str(tmp_path / "data")], True, store) as files:
             imported = import_files.import_all(plan(store, sources=("{number}/{place}/*",)), files, jobs)
         runs = sorted((run["id"], run["factors"]["place"]) for run in Store.open(store).runs())
         answers.append((imported.to_dict(), runs))

@@ -28,6 +28,7 @@ from iosonde.model.fit.errors_of import compute_grouped_standard_error
 from iosonde.model.fit.features import Examples, Feature, build_examples
 from iosonde.model.fit.fitted import (
     Model,
+    _refuse_far,
     compute_negative_share,
     decode_setting,
     find_tried_neighbours,
@@ -576,6 +577,14 @@ def test_why_there_is_no_interval(changes, a, wanted):
     assert made.value.n == (0 if "calibration" in changes else changes.get("groups", 99))
     if wanted == ["too-few-settings"]:
         assert has_message(made.value.warnings, "too-few-settings", level=95.0, n_needed=19, n=18)
+
+
+def test_what_rates_grow_with_has_a_command_that_goes_further():
+    for name, is_advised in (("clients", True), ("queue_depth", False)):
+        feature = Feature(name, "", (1.0, 2.0, 8.0), True)
+        with raises("extrapolation-too-far", InputError, factor=name) as caught:
+            _refuse_far([feature], np.array([64.0]))
+        assert ("iosonde scale" in caught.value.hint) is is_advised
 
 
 @pytest.mark.parametrize(("a", "refused"), [(15, False), (15.1, True), (-6, False), (-6.1, True)])

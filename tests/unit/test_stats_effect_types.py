@@ -23,7 +23,9 @@ from iosonde.stats.regression.effect_types import (
     describe_effects_decided_by_family,
     describe_too_different,
     describe_unclaimed_effects,
+    is_too_different,
     list_effect_claims,
+    refuse_too_different,
 )
 from iosonde.stats.regression.effects import _encode_dummies, estimate_effects
 
@@ -273,12 +275,21 @@ def test_few_repeats_are_joined_with_the_residuals_of_the_main_effects():
 
 @pytest.mark.parametrize(
     ("factors", "trials", "too_different"),
-    [("abcde", (1, 1, 3), True), ("abcd", (1, 1, 3), False), ("abcde", (1, 3, 3), False)],
+    [
+        ("abcde", (1, 1, 1, 1, 3, 3), True),
+        ("abcd", (1, 1, 1, 1, 3, 3), False),
+        ("abcde", (1, 1, 3, 3, 3, 3), False),
+        ("abc", (1, 1, 3), True),  # no more settings than factors
+        ("abc", (1, 3, 3), False),
+    ],
 )
 def test_unlike_settings_of_single_trials_are_not_ranked(factors, trials, too_different):
     block = ResponseEffects(tuple(factors), (effect(*factors, adjusted=0.001),))
-    assert bool(describe_too_different([block, ResponseEffects(("a",))], trials)) is too_different
-    assert not describe_too_different([ResponseEffects(("a",))], trials)
+    family = refuse_too_different([block, ResponseEffects(("a",))], [trials, trials])
+    assert [is_too_different(effects) for effects in family] == [too_different] * 2
+    assert bool(describe_too_different(family)) is too_different
+    assert not any(effects.significant for effects in family if too_different)
+    assert not is_too_different(refuse_too_different([ResponseEffects(("a",))], [trials])[0])
 
 
 def test_what_the_family_decides_is_doubted_and_said_with_the_way_to_ask():

@@ -20,11 +20,16 @@ from iosonde.stats.overview.cells import MeasuredCells, TrialCell, number_shared
 from iosonde.stats.overview.hardware import select_complete_probes
 from iosonde.stats.overview.measured_order import find_measured_order
 from iosonde.stats.overview.probed_limits import ProbedLimits
-from iosonde.stats.overview.story import estimate_cell_effects, find_repeated_evidence
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
+from iosonde.stats.overview.story import count_trials, estimate_cell_effects, find_repeated_evidence
+from iosonde.stats.regression.effect_types import (
+    ResponseEffects,
+    correct_effects,
+    is_too_different,
+    refuse_too_different,
+)
 
 from .caveats import warn_confounded_cells
-from .process_percentiles import describe_process_percentiles
+from .single_processes import describe_single_processes
 
 
 def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
@@ -40,7 +45,7 @@ def build_measured_cells(source: Source, query: ResponseQuery) -> MeasuredCells:
     messages = [
         *(text for response in candidates for text in response.warnings),
         *warn_confounded_cells(candidates),
-        *([] if query.response or query.metric else describe_process_percentiles(source)),
+        *([] if query.response or query.metric else describe_single_processes(source)),
     ]
     cells = tuple(cell for response in candidates for cell in build_response_cells(source, response, places))
     warnings = tuple(dict.fromkeys([*([] if query.response else trials.warnings), *messages]))
@@ -147,7 +152,8 @@ def estimate_tested_effects(
     ]
     repeated = find_repeated_evidence(list(cells.values()))
     n_headlines = len(cells.keys() - {response.title for response in further})
-    return dict(zip(cells, correct_effects(effects, repeated, n_headlines), strict=True))
+    corrected = correct_effects(effects, repeated, n_headlines)
+    return dict(zip(cells, refuse_too_different(corrected, count_trials(list(cells.values()))), strict=True))
 
 
 def estimate_main_effects(
@@ -163,7 +169,8 @@ def estimate_main_effects(
     )
     own = family.pop(response.title)
     tests = [test for effects in family.values() for test in effects.tests if not test.is_joint]
-    return ResponseEffects(()) if own.untested else own, tuple(test.p for test in tests if test.p is not None)
+    is_lost = bool(own.untested) and not is_too_different(own)
+    return ResponseEffects(()) if is_lost else own, tuple(test.p for test in tests if test.p is not None)
 
 
 def list_other_headlines(

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, Protocol
 import click
 
 from iosonde.core.errors import PROBLEM_DETECTED, InputError
+from iosonde.core.headlines import write_metric_names
 from iosonde.core.whole_file import write_atomically
 from iosonde.layout import text as layout_text
 
@@ -90,7 +91,7 @@ def open_output(form: str, output: str | None) -> Iterator[BinaryIO]:
 
 def print_to_stderr(text: str) -> None:
     """Write one line to stderr; nothing in it can steer a terminal."""
-    click.echo(layout_text.escape(text), err=True)
+    click.echo(layout_text.escape(write_metric_names(text)), err=True)
 
 
 def print_error(message: str, hint: str, details: Iterable[str] = ()) -> None:

@@ -26,6 +26,8 @@ class TabularAnswer(Protocol):
         """Return one flat dict for each cell, factor or finding."""
 
 
+# Keys of JSON whose values are for people.
+_SENTENCES = frozenset(("sentence", "sentences", "warnings"))
 AnswerT = TypeVar("AnswerT", bound=TabularAnswer)
 
 
@@ -50,9 +52,14 @@ class Result(Generic[AnswerT]):
 
     def text(self) -> Iterable[str]:
         """Return the lines that the terminal shows."""
-        titles = [verdict.response for verdict in getattr(self.answer, "verdicts", ())]
-        write = build_name_writer([*titles, *getattr(self.answer, "responses", ())])
+        write = self._build_name_writer()
         return self.lines(self.answer) if write is None else self._write_lines(write)
+
+    def _build_name_writer(self) -> Callable[[str], str] | None:
+        titles = [verdict.response for verdict in getattr(self.answer, "verdicts", ())]
+        examples = getattr(self.answer, "examples", None)
+        learned = [] if examples is None else [examples.response]
+        return build_name_writer([*titles, *learned, *getattr(self.answer, "responses", ())])
 
     def _write_lines(self, write: Callable[[str], str]) -> Iterator[str]:
         """Iterate over the lines with the names that people read; each is shown as soon as it is known."""
@@ -71,7 +78,8 @@ class Result(Generic[AnswerT]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
-        return self.answer.to_dict()
+        document, write = self.answer.to_dict(), self._build_name_writer()
+        return document if write is None else _write_sentences(document, write)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each cell, factor or finding. Needs pandas."""
@@ -89,3 +97,12 @@ class Result(Generic[AnswerT]):
         if self.figure is None:
             raise InputError("no-figure", "this answer has no figure", "iosonde.plot draws DATA itself")
         return self.figure(self.answer, **how)
+
+
+def _write_sentences(value: Any, write: Callable[[str], str], is_sentence: bool = False) -> Any:
+    """Return a JSON document whose sentences have the names that people read; other values are names for programs."""
+    if isinstance(value, dict):
+        return {key: _write_sentences(each, write, key in _SENTENCES) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_write_sentences(each, write, is_sentence) for each in value]
+    return write(value) if is_sentence and isinstance(value, str) else value

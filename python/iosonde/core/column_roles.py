@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from .column_units import split_column_name
+from .table import Column
+
 
 class ColumnRole(StrEnum):
     """The part that a column plays in an analysis."""
@@ -60,6 +63,8 @@ TRIALS = (
     "répétition",
     "repetición",
 )
+COMMIT_NAMES = frozenset(("commit", "revision", "rev", "sha", "changeset", "hash"))
+_MANY_COMMITS = 10  # a history; fewer may be the builds that are compared
 _COUNTERS = (ColumnRole.PART, ColumnRole.REPETITION, ColumnRole.ORDER, ColumnRole.BLOCK)
 
 
@@ -124,3 +129,13 @@ class Roles:
         """Return the roles with only these responses; the ``sources`` that they are computed from have no role."""
         rest = {name: role for name, role in self.by_column.items() if name not in (*responses, *sources)}
         return replace(self, by_column=dict.fromkeys(responses, ColumnRole.RESPONSE) | rest)
+
+
+def list_commits_of_nights(columns: Sequence[Column], roles: Mapping[str, ColumnRole]) -> list[str]:
+    """Return the columns without a role that hold the commit of each date of a history: a fact of a night, no
+    setting."""
+    if ColumnRole.ORDER not in roles.values():
+        return []
+    commits = (column for column in columns if column.name not in roles and not column.numeric)
+    candidates = (column for column in commits if not COMMIT_NAMES.isdisjoint(split_column_name(column.label)[-1:]))
+    return [column.name for column in candidates if len(column.levels) >= _MANY_COMMITS]

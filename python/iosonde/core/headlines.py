@@ -18,9 +18,12 @@ _ENDS = ("_last_done", "", "_sum_of_ranks", "_mean_of_ranks", "_mean")
 # Clocks that describe_clocks explains: not part of a metric's name, unless another clock has the same kind.
 _COMBINED = _ENDS[2:4]
 _UNNAMED = (_ENDS[0], *_COMBINED)
+# A statistic of the durations of one kind, as ``completion_latency_p99.9``.
+_LATENCY = r"(?:completion|submission)_latency_(?:mean|min|max|sd|p\d+(?:\.\d+)?)"
 # A number of an operation in a sentence.
 _TITLE = re.compile(
-    rf"(?P<before>(?P<operation>\b[\w.+-]+) |\b)(?P<metric>(?<![\w./-])[a-z]\w*?(?:{'|'.join(_UNNAMED)}))(?![\w./-]\w)"
+    r"(?P<before>(?P<operation>\b[\w.+-]+) |\b)"
+    rf"(?P<metric>(?<![\w./-])(?:[a-z]\w*?(?:{'|'.join(_UNNAMED)})|{_LATENCY}))(?![\w./-]\w)"
 )
 # A rate of these operations is called IOPS; elbencho has a rate of files besides that of accesses.
 _TRANSFERS = ("read", "write", "trim", "randread", "randwrite", "reread", "rewrite")
@@ -76,7 +79,7 @@ def build_name_writer(titles: Iterable[str]) -> Callable[[str], str] | None:
     for title in titles:
         operation, _, metric = title.rpartition(" ")
         metrics.setdefault(operation, set()).add(metric)
-    if not any(operation and metric.endswith(_UNNAMED) for operation, some in metrics.items() for metric in some):
+    if not any(operation and _TITLE.fullmatch(metric) for operation, some in metrics.items() for metric in some):
         return None
 
     def write(match: re.Match[str]) -> str:
@@ -84,6 +87,13 @@ def build_name_writer(titles: Iterable[str]) -> Callable[[str], str] | None:
         return f"{match['before']}{format_metric(metric, operation, metrics.get(operation, ()))}"
 
     return lambda text: _TITLE.sub(write, text) if "_" in text else text
+
+
+def write_metric_names(text: str) -> str:
+    """Write ``read rate_last_done`` in a text about unknown responses as people read it: ``read IOPS``. Of operations
+    that it names by two clocks, the clock remains."""
+    write = build_name_writer(match[0] for match in _TITLE.finditer(text)) if "_" in text else None
+    return text if write is None else write(text)
 
 
 def list_headline_kinds(metrics: Iterable[tuple[str, str]], kinds: Sequence[str]) -> dict[str, list[str]]:
@@ -122,12 +132,14 @@ def list_kinds(text: str) -> tuple[str, ...]:
 
 
 def suggest_kinds(text: str, metrics: Iterable[str]) -> list[str]:
-    """Return what a query may ask for instead of an unknown name: near names first, then the kinds of these metrics,
-    with one percentile of each latency."""
-    every = list(metrics)
-    kinds = sorted({find_kind(metric) for metric in every if not _OTHER_PERCENTILE.search(metric)})
-    near = difflib.get_close_matches(text, every, 3, _MIN_LIKENESS)
-    return list(dict.fromkeys([*near, *kinds]))[:_MOST_SUGGESTIONS]
+    """Return what a query may ask for instead of an unknown name, in the words of tables: near names first, then the
+    kinds of these metrics, with one percentile of each latency."""
+    every = set(map(find_kind, metrics))
+    kinds = sorted(kind for kind in every if not _OTHER_PERCENTILE.search(kind))
+    near = difflib.get_close_matches(text.replace(" ", "_"), every, 3, _MIN_LIKENESS)
+    of_transfers = _TRANSFERS[0] if SPEEDS[0] in every else ""  # beside a bandwidth, the rate is that of accesses
+    names = (format_metric(kind, of_transfers, every) for kind in (*near, *kinds))
+    return list(dict.fromkeys(names))[:_MOST_SUGGESTIONS]
 
 
 def find_kind(metric: str) -> str:

@@ -9,6 +9,8 @@ from .types import Experiment
 from .wire import SERVED_BY_CACHE
 from .words import join_names
 
+# Columns that count what rates grow with, in order of preference.
+SCALING_COLUMNS = ("nodes", "clients", "ranks", "threads")
 _TREES = ("tree_creation", "tree_removal")
 _PEER, _WARM, _OTHER_NODE = "${PEER}", "warm", "other_node"
 

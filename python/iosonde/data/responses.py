@@ -99,7 +99,7 @@ def _choose_headline(candidates: Sequence[Response]) -> Response | None:
                 "using {metric}, the headline of {operation}; also available: {others}",
                 operation=chosen[0].operation,
                 metric=chosen[0].metric.name,
-                others=", ".join(candidate.metric.name for candidate in candidates if candidate is not chosen[0]),
+                others=", ".join(candidate.title for candidate in candidates if candidate is not chosen[0]),
             )
             return replace(chosen[0], warnings=(*chosen[0].warnings, warning))
     return None

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles
+from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles, list_commits_of_nights
 from iosonde.core.column_units import split_column_name
 from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
-from iosonde.tables.dates import is_date
+from iosonde.tables.dates import is_date, is_time_of_day
 from iosonde.tables.loads import guess_load_role
 
 from .cells_with_units import check_unit, is_measured_text
@@ -63,11 +63,13 @@ def guess_roles(
     statistics = find_row_statistics([c for c in table.columns.values() if c.name not in setting_names])
     roles = {name: ColumnRole.FACT for name in statistics if name not in response_names} | roles
     roles |= {c.name: role for c in rest if c.name not in roles and (role := _guess_counter(c)) is not None}
+    roles |= dict.fromkeys(list_commits_of_nights(rest, roles), ColumnRole.FACT)
     remaining = [c for c in rest if c.name not in roles]
     loads = {c.name: role for c in remaining if (role := guess_load_role(c)) is not None}
-    if measured or any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
-        roles |= loads
-        remaining = [c for c in remaining if c.name not in loads]
+    if not measured and not any(is_metric(c) or is_surely_measured(c) for c in remaining if c.name not in loads):
+        loads = {name: role for name, role in loads.items() if role is ColumnRole.COVARIATE}  # others may be measured
+    roles |= loads
+    remaining = [c for c in remaining if c.name not in loads]
     for column in remaining:
         # Without this check another column, such as the number of clients, would be taken as measured.
         is_unreadable = not measured and has_values_as_text(column) and is_measured_text(column, remaining)
@@ -177,6 +179,7 @@ def _check_others_are_readable(table: Table, candidates: Sequence[Column], measu
     for column in candidates:
         is_level = column.level_unit and not is_metric(column)
         texts = [] if column.numeric or is_level else [str(v) for v in column.values if v is not None]
+        texts.sort(key=is_number)  # the example is none
         has_numbers = 2 * sum(any(map(str.isdigit, text)) for text in texts) > len(texts)
         if has_numbers and (is_metric(column) or is_mostly_distinct(column)):
             raise InputError(
@@ -207,7 +210,8 @@ def _is_row_number(column: Column) -> bool:
     if present.size < 2:
         return False
     if not column.numeric:
-        return bool(all(is_date(str(value)) for value in present[:20]))
+        is_time = is_time_of_day if is_mostly_distinct(column) else is_date
+        return all(is_date(str(value)) for value in present[:20]) or all(is_time(str(value)) for value in present[:20])
     counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
     return counts or column.name in BRING_UPS or is_rank_number(column)
 

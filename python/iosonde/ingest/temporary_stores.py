@@ -24,7 +24,10 @@ from iosonde.store import Store, joined
 from iosonde.store.files import MARKER
 from iosonde.tables.content import STANDARD_INPUT, TABLE_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content
 
-from .import_files import CandidateFile, Imported, ImportPlan, import_all, iterate_file_groups
+from .candidate_files import CandidateFile, iterate_file_groups
+from .import_files import import_all
+from .import_outcomes import Imported
+from .import_plan import ImportPlan
 
 MOST_FILES = 5000
 _EXPERIMENT = "imported"

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from .text import escape
+from .text import name_and_escape
 
 _SPECIAL = "\\`*_[]<>#|~"
 
 
 def escape_markdown(text: str) -> str:
     """Return the text as literal Markdown on one line."""
-    return "".join(f"\\{char}" if char in _SPECIAL else char for char in escape(text))
+    return "".join(f"\\{char}" if char in _SPECIAL else char for char in name_and_escape(text))
 
 
 def format_row(cells: Sequence[str]) -> str:

@@ -60,7 +60,8 @@ def writing_names(write: Callable[[str], str]) -> Iterator[None]:
         _write_names.reset(before)
 
 
-def _name_and_escape(text: object) -> str:
+def name_and_escape(text: object) -> str:
+    """Return ``text`` escaped, within ``writing_names`` with the names that people read."""
     write = _write_names.get()
     return escape(text if write is None else write(str(text)))
 
@@ -95,7 +96,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]], align: str =
     truncated with ``…``, such that names stay distinct (``cut``); then columns are one space apart.
     """
     limit = limit or _room.get()
-    grid = [[_name_and_escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
+    grid = [[name_and_escape("" if cell is None else cell) for cell in row] for row in (headers, *rows)]
     sides = align.ljust(len(headers), "l")
     widths = [max(width(row[column]) for row in grid) for column in range(len(headers))]
     gap = _GAP if _fits_limit(widths, sides, limit) else " "
@@ -122,7 +123,7 @@ def format_fitting_table(
     for row, line in zip(rows, others, strict=True):
         pairs = zip(headers[:labels], row[:labels], strict=True)
         texts = [" ".join(filter(None, (name, str(cell)))) for name, cell in pairs if cell not in (None, "")]
-        lines_below += [*break_lines(_name_and_escape(", ".join(texts))), _GAP + line]
+        lines_below += [*break_lines(name_and_escape(", ".join(texts))), _GAP + line]
     return lines_below
 
 
@@ -142,7 +143,7 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
     Words are not broken, so that a path can be copied.
     """
     lines = textwrap.wrap(
-        _name_and_escape(text),
+        name_and_escape(text),
         limit or _room.get(),
         initial_indent=first,
         subsequent_indent=indent,

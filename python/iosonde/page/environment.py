@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.cache_folder import create_private_cache_folder
+from iosonde.core.headlines import write_metric_names
 from iosonde.core.units import format_for_file, format_significant
 from iosonde.core.version import __version__
 from iosonde.layout.text import escape
@@ -77,6 +78,7 @@ def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
     """Return a filter that begins a sentence with a capital, unless its first word is one of the names."""
 
     def capitalize_sentence(text: str) -> str:
+        text = write_metric_names(text)
         first = text.split(" ", 1)[0].rstrip(":,")
         return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
 
@@ -99,7 +101,7 @@ def _format_cell(value: Any) -> str:
         return ", ".join(f"{name} {_format_cell(item)}".rstrip() for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return "; ".join(map(_format_cell, value))
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, float) else write_metric_names(str(value))
 
 
 def _format_p_value(p: float) -> str:

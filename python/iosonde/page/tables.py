@@ -74,7 +74,7 @@ class SectionTable:
 @dataclass(frozen=True)
 class PageSection:
     """A section: its ``name`` in the navigation, its ``title``, a ``note`` below it, a ``figure`` with the text that
-    stands for it where it cannot be seen, and tables."""
+    stands for it where it cannot be seen, and tables. ``sentence``: its result for the top of the page, '' for none."""
 
     name: str
     title: str
@@ -82,6 +82,7 @@ class PageSection:
     figure: Figure | None = None
     figure_text: str = ""
     tables: tuple[SectionTable, ...] = ()
+    sentence: str = ""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,14 @@ def is_date(text: str) -> bool:
     return True
 
 
+_TIME_OF_DAY = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d+)?)?(?:\s*[AaPp][Mm])?")
+
+
+def is_time_of_day(text: str) -> bool:
+    """Return whether a cell is ``10:30`` or ``9:15:02 AM``, which may also be a ratio or a duration."""
+    return _TIME_OF_DAY.fullmatch(text.strip()) is not None
+
+
 _NUMBERS = re.compile(r"(\d+)([./-])(\d+)[./-](\d+)(.*)", re.DOTALL)
 _TIMES = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_roles import ColumnRole
+from iosonde.core.column_roles import REMARK_NAMES, ColumnRole
 from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, format_cell, tidy_number
 
-# Any of these words in a name; a column of text.
+# Any of these words in a name, or that of a remark; a column of text.
 _OUTCOMES = frozenset(("status", "result", "outcome", "success", "passed", "state", "ergebnis", "statut", "estado"))
 # All words of a name, also of a column of numbers: 1 is a success.
 _SUCCESSES = frozenset(("ok", "okay", "valid", "success", "successful", "passed", "pass", "gültig", "erfolg"))
@@ -85,7 +85,7 @@ def _find_failed(column: Column) -> Mask | None:
         failed = _mask_failed_numbers(column, is_failure_name, words <= _SUCCESSES)
     elif is_failure_name:
         failed = np.array([value is not None and not _is_no_failure(str(value)) for value in column.values])
-    elif words & _OUTCOMES or words <= _SUCCESSES:
+    elif words & _OUTCOMES or words <= _SUCCESSES or words & REMARK_NAMES:
         failed = _mask_failed_words(column)
     else:
         return None

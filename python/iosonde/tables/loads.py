@@ -12,15 +12,22 @@ from iosonde.core.table import Column, Table
 from .raw_rows import parse_values
 
 # Conditions that were there before, if the numbers look measured.
-_CONDITIONS = frozenset(("background", "ambient", "baseline", "uptime", "occupancy"))
+_CONDITIONS = frozenset(
+    ("background", "ambient", "baseline", "uptime", "occupancy", "load", "loadavg", "load1", "load5", "load15")
+)
 _TEMPERATURES = frozenset(("temp", "temperature", "temperatur", "celsius", "°c"))
 # Parts of a machine that a measurement keeps busy.
 _PARTS = frozenset(("cpu", "cpus", "gpu", "mem", "memory", "ram", "swap", "host", "server", "client", "system"))
 _SHARES = frozenset(("util", "utilization", "utilisation", "usage", "used", "busy", "percent", "pct", "auslastung"))
-_LOADS = frozenset(("load", "loadavg", "load1", "load5", "load15", "iowait", "util", "utilization", "utilisation"))
+_LOADS = frozenset(("iowait", "util", "utilization", "utilisation"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "max", "set", "nominal"))
+# Counts of what went wrong.
+_TROUBLES = frozenset(
+    ("errors", "retries", "retransmits", "timeouts", "drops", "dropped", "lost", "warnings", "failures")
+)
 _FEWEST_LEVELS = 8  # of numbers with decimals that no one sets
-_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_ROUND = 5  # percent: whoever sets many shares takes multiples of it
+_PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
 
 
 def guess_load_role(column: Column) -> ColumnRole | None:
@@ -28,27 +35,41 @@ def guess_load_role(column: Column) -> ColumnRole | None:
     a CPU, whose effect nothing may take out; a covariate if it finds them, such as a background load; None for any
     other column."""
     words = set(split_column_name(column.label or column.name))
-    if not column.numeric or column.missing.all() or is_rate(column.unit) or words & _BOUNDS:
+    if not column.numeric or column.missing.all() or is_rate(column.unit):
+        return None
+    is_trouble = bool(words & _TROUBLES) and has_integers(column)
+    if is_trouble or (column.unit in ("%", "percent") and _has_odd_percentages(column)):
+        return ColumnRole.OUTCOME
+    if words & _BOUNDS:
         return None
     is_scattered = is_mostly_distinct(column) or (not has_integers(column) and len(column.levels) >= _FEWEST_LEVELS)
     if words & _TEMPERATURES or (is_scattered and words & _CONDITIONS and not column.unit):
         return ColumnRole.COVARIATE
-    is_load = _is_share(column) or (is_scattered and (words & _LOADS or words & _PARTS == words))
+    is_load = _is_share(column) or (is_scattered and words <= _PARTS | _LOADS)
     return ColumnRole.OUTCOME if is_load and column.unit not in TIME_UNITS else None
 
 
 def convert_percentages(table: Table) -> Table:
-    """Convert cells such as ``21%`` of columns of loads to numbers, with a warning."""
+    """Convert cells such as ``21%`` to numbers where nobody set them, with a warning."""
     for column in table.columns.values():
         cells = {str(value) for value in column.values if value is not None} if not column.numeric else set()
         matches = {cell: match[1] for cell in cells if (match := _PERCENT.fullmatch(cell.strip()))}
-        if cells and len(matches) == len(cells) and _is_share(column):
-            values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
-            numbers = replace(column, values=values, unit=column.unit or "%")
+        if not cells or len(matches) < len(cells):
+            continue
+        values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
+        numbers = replace(column, values=values, unit=column.unit or "%")
+        if _is_share(column) or _has_odd_percentages(numbers):
             message = Message("percentages", "the cells of {column} are read as percentages", column=column.name)
             columns = {**table.columns, column.name: numbers}
             table = replace(table, columns=columns, warnings=(*table.warnings, message))
     return table
+
+
+def _has_odd_percentages(column: Column) -> bool:
+    """Return whether there are many percentages that are not round: shares of a result, or changes."""
+    levels = [float(level) for level in column.levels if isinstance(level, int | float)]
+    n_round = sum(level % _ROUND == 0 for level in levels)
+    return len(levels) >= _FEWEST_LEVELS and 2 * n_round < len(levels)
 
 
 def _is_share(column: Column) -> bool:

@@ -13,23 +13,30 @@ from iosonde.core.column_units import measure_unit, split_column_name, split_uni
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table, format_cell
 from iosonde.core.words import shorten_list
 
 from .dates import is_date
+from .summary_rows import is_statistic
 from .unit_columns import (
     UnitColumn,
     convert_to_common_unit,
     convert_unit_columns,
     find_unit_columns,
     find_value_columns,
+    is_called_value,
     list_statistics,
 )
 
 _METRIC_NAMES = frozenset(
     ("metric", "metrics", "metrik", "measure", "quantity", "messgröße", "kennzahl", "kenngröße", "indicator", "kpi")
-    + ("statistic", "statistik", "mesure", "métrique", "grandeur")
+    + ("mesure", "métrique", "grandeur")
 )
+_STATISTIC_NAMES = frozenset(
+    ("stat", "stats", "statistic", "statistik", "percentile", "quantile", "perzentil", "quantil")
+)
+_OPERATION_NAMES = frozenset(("op", "operation", "operations", "rw", "vorgang"))
 # Units of metrics that are named without one.
 _KINDS = {
     **dict.fromkeys(("bandwidth", "bw", "throughput", "tput", "durchsatz", "bandbreite"), "bytes/s"),
@@ -54,7 +61,8 @@ def split_metrics(table: Table, question: Sequence[str] = ()) -> Table:
     if not by or not values:
         return table
     column, (value, *rivals) = table.columns[by], values
-    titles = _list_titles(column, units, value)
+    operation = _find_operation(table, by, names)
+    titles = _list_titles(column, units, table.columns[value], operation)
     is_mixed = len(set(titles)) > 1
     if is_mixed and (rivals or value in names or (by in names and (units or _has_several_kinds(column)))):
         raise _build_error(table, by, values)
@@ -63,14 +71,34 @@ def split_metrics(table: Table, question: Sequence[str] = ()) -> Table:
     if value in names:
         unit = table.columns[value].unit or split_unit(titles[0])[1]
         return replace(table, columns={**table.columns, value: replace(table.columns[value], unit=unit)})
-    return _split(table, by, value, units, titles)
+    taken = [by, value, *([units.name] if units else []), *([operation.name] if operation else [])]
+    return _split(table, taken, units, titles)
 
 
 def _find_metric_column(table: Table) -> Column | None:
-    """Return the column of text that is called a metric, or whose levels have several kinds of units."""
-    texts = [column for column in table.columns.values() if not (column.numeric or column.role or column.missing.all())]
+    """Return the column that is called a metric, or whose levels are statistics, or have several kinds of units."""
+    columns = [column for column in table.columns.values() if not column.role and not column.missing.all()]
+    texts = [column for column in columns if not column.numeric]
     by_name = [column for column in texts if _METRIC_NAMES.intersection(split_column_name(column.label)[-1:])]
-    return next(iter(by_name or filter(_has_several_kinds, texts)), None)
+    several = (*by_name, *filter(_has_several_kinds, texts), *filter(_has_statistics, columns))
+    return next(iter(several), None)
+
+
+def _has_statistics(column: Column) -> bool:
+    levels = column.levels
+    is_called = _STATISTIC_NAMES.issuperset(split_column_name(column.label) or [""])
+    if column.numeric:
+        return is_called and all(0 <= float(level) <= 100 for level in levels)  # type: ignore[arg-type]  # numbers
+    return is_called or (len(levels) > 1 and all(is_statistic(str(level)) for level in levels))
+
+
+def _find_operation(table: Table, by: str, names: Sequence[str]) -> Column | None:
+    """Return the column of operations, which are part of a metric's name as in a store, if the question does not name
+    it."""
+    columns = [column for column in table.columns.values() if column.name not in (by, *names) and not column.numeric]
+    operations = [column for column in columns if _OPERATION_NAMES.issuperset(split_column_name(column.label) or [""])]
+    is_metric = not _has_statistics(table.columns[by]) and not any(column.role for column in operations)
+    return operations[0] if is_metric and len(operations) == 1 and operations[0].is_varying else None
 
 
 def _has_several_kinds(column: Column) -> bool:
@@ -87,18 +115,32 @@ def _find_kind(level: str) -> str:
 
 
 def _list_values(table: Table, by: str) -> list[str]:
-    """Return the columns that may hold the values of the metrics in column ``by``."""
-    others = [column for column in table.columns.values() if column.name != by and not column.role]
-    return list_statistics(table) or [column.name for column in find_value_columns(others)]
+    """Return the columns that may hold the values of the metrics in column ``by``; statistics may have a unit."""
+    others = [column for column in table.columns.values() if column.name != by and not column.role and column.numeric]
+    measured = [column for column in others if column.unit and is_speed(build_metric(column.label, column.unit))]
+    values = [column for column in others if is_called_value(column)]
+    if not values and by and _has_statistics(table.columns[by]):
+        values = measured
+    return list_statistics(table) or [column.name for column in values or find_value_columns(others)]
 
 
-def _list_titles(column: Column, units: UnitColumn | None, value: str) -> list[str]:
-    """Return the metric of each row: the level of its ``column``, with the unit where the level, or the column of
-    ``units``, has several kinds."""
-    if units is None:
-        return [format_cell(level) for level in column.values]
+def _list_titles(column: Column, units: UnitColumn | None, value: Column, operation: Column | None) -> list[str]:
+    """Return the metric of each row: the level of its ``column``, after its operation; of statistics after the name of
+    the ``value``; with the unit where the level, or the column of ``units``, has several kinds."""
+    levels = [format_cell(level) for (level,) in Table({column.name: column}).row_keys([column.name])]
+    if _has_statistics(column):
+        levels = [f"{value.label} {'p' * column.numeric}{level}" for level in levels]
+    if units is not None:
+        levels = _add_units([value.name] * len(levels) if column.name == units.name else levels, units)
+    return (
+        levels
+        if operation is None
+        else [f"{format_cell(word)} {level}" for word, level in zip(operation.values, levels, strict=True)]
+    )
+
+
+def _add_units(levels: Sequence[str], units: UnitColumn) -> list[str]:
     common = {kind: _choose_common(units, kind) for kind in units.kinds.values()}
-    levels = [value if column.name == units.name else format_cell(level) for level in column.values]
     kinds = [units.kinds[unit] for unit in units.units]
     by_level = {level: set(several) for level, several in group_by_key(zip(levels, kinds, strict=True)).items()}
     return [
@@ -111,8 +153,9 @@ def _choose_common(units: UnitColumn, kind: str) -> str:
     return Counter(unit for unit in units.units if units.kinds[unit] == kind).most_common(1)[0][0]
 
 
-def _split(table: Table, by: str, value: str, units: UnitColumn | None, titles: Sequence[str]) -> Table:
-    taken = {by, value, *([units.name] if units else [])}
+def _split(table: Table, taken: Sequence[str], units: UnitColumn | None, titles: Sequence[str]) -> Table:
+    """Return the table with a column for each title, without the ``taken`` columns: the metrics, the values, …"""
+    by, value = taken[:2]
     rest = [column.name for column in table.columns.values() if column.name not in taken and not _is_counter(column)]
     rows, firsts = _join_rows(table.number_groups(rest), titles)
     joined = table.take(firsts)
@@ -120,6 +163,7 @@ def _split(table: Table, by: str, value: str, units: UnitColumn | None, titles: 
     numbers = table.columns[value].values.astype(float)
     for title, places in group_by_key((title, place) for place, title in enumerate(titles)).items():
         own, (label, unit) = numbers[places], split_unit(title)
+        unit = unit or table.columns[value].unit
         if units:
             own, unit = convert_to_common_unit(own, [units.units[place] for place in places])
         cells = np.full(len(firsts), np.nan)

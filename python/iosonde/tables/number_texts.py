@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+from iosonde.core.column_roles import TRIALS
 from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
@@ -33,6 +34,7 @@ _SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,
 _APPROXIMATE = re.compile(rf"[~≈]?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
+_TRIAL = re.compile(r"(\D*)(\d+)(\D*)")
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
 _RATE_WORDS = _OPERATION_WORDS | {"bandwidth", "bw", "throughput", "tput", "bandbreite", "durchsatz"}
@@ -48,7 +50,7 @@ def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
     table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(_clear_missing(table)))))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
-    return convert_percentages(_convert_prefixed(table))
+    return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
 
 
 def _clear_missing(table: Table) -> Table:
@@ -207,6 +209,18 @@ def _convert_prefixed(table: Table) -> Table:
                 "decimal-prefixes", "in {column}, k is 1000, M a million and G a billion", column=column.name
             )
             table = _replace_cells(table, [column], texts, message)
+    return table
+
+
+def _convert_trial_numbers(table: Table) -> Table:
+    """Convert ``(1)``, ``#1`` or ``run 1`` in columns that are named as trials, if only the numbers differ."""
+    for column in _list_texts(table):
+        matches = _match_all(_TRIAL, column)
+        stems = {(match[1], match[3]) for match in matches.values()}
+        if len(stems) == 1 and len(matches) > 1 and set(TRIALS).intersection(split_column_name(column.label)[-1:]):
+            template = "the cells of {column} ({cell}) are read as numbers of trials"
+            message = Message("trial-numbers", template, column=column.name, cell=next(iter(matches)))
+            table = _replace_cells(table, [column], {cell: match[2] for cell, match in matches.items()}, message)
     return table
 
 

@@ -17,6 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .merged_cells import count_merged_columns, fill_merged_cells
+from .section_rows import split_sections
 from .summary_rows import count_measured_rows, find_headed_rows, find_summary_rows
 from .two_headers import has_two_headers, stack_groups
 
@@ -41,7 +42,9 @@ class RawRows:
 
 def build_table_from_rows(raw: RawRows) -> Table:
     """Return the table in rows of texts. Raises DataError with line and column."""
-    if single := stack_groups(raw.rows, raw.lines):
+    if (single := stack_groups(raw.rows, raw.lines)) or (
+        single := split_sections(raw.rows, raw.lines, count_titles(raw.rows))
+    ):
         raw = replace(raw, rows=single.rows, lines=single.lines, warnings=(*raw.warnings, single.message))
     n_titles, warnings = count_titles(raw.rows), list(raw.warnings)
     if n_titles:
@@ -78,7 +81,7 @@ def build_table_from_rows(raw: RawRows) -> Table:
         template = "the blank cells of {columns} are filled from above, as merged cells"
         warnings.append(Message("merged-cells", template, columns=", ".join(names[:n_merged])))
     if (summaries := find_summary_rows(texts, names)) and len(summaries) < len(texts):
-        template = "rows between the trials that sum up others, such as '{row}', are left out: {n}"
+        template = "rows that are no trials but sum up others or warm up, such as '{row}', are left out: {n}"
         example = ",".join(own[min(summaries)][0])[:40]
         warnings.append(Message("summary-rows", template, n=len(summaries), row=example))
         texts = [row for at, row in enumerate(texts) if at not in summaries]

@@ -74,8 +74,26 @@ _COMPANIONS = _QUALIFIERS | frozenset(
         "quantil",
         "perzentil",
     ]
-    + ["th", "pct", "percent", "relativer", "erreur", "máximo", "mínimo", "máx", "mín", "ecart", "media", "mw", "μ"]
+    + [
+        "th",
+        "pct",
+        "percent",
+        "relativer",
+        "erreur",
+        "máximo",
+        "mínimo",
+        "máx",
+        "mín",
+        "ecart",
+        "media",
+        "mw",
+        "mittelw",
+        "durchschn",
+        "μ",
+    ]
 )
+# Executions before the trials.
+_WARM_UPS = frozenset(("warmup", "warm-up", "warm up", "preheat", "aufwärmen", "aufwärmlauf", "vorlauf"))
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = {ord("∅"): "ø", ord("⌀"): "ø"}
 _LEAST_TRIALS = 3  # in a column without the name of one: 1, 2, 3, max
@@ -84,16 +102,17 @@ _LEAST_TRIALS = 3  # in a column without the name of one: 1, 2, 3, max
 def count_measured_rows(rows: Rows) -> int:
     """Return the number of rows before those at the end that sum up the others, as spreadsheets have them."""
     heads = [next((cell for cell in row if cell.strip()), "") for row in rows]
-    return next((place for place in range(len(rows), 0, -1) if not _is_summary(heads[place - 1])), len(rows))
+    n_rows = next((place for place in range(len(rows), 0, -1) if not _is_summary(heads[place - 1])), len(rows))
+    return len(rows) if all(map(is_statistic, heads[:n_rows])) else n_rows  # no row is a trial
 
 
 def find_summary_rows(rows: Rows, names: Sequence[str]) -> set[int]:
-    """Return the places of rows that sum up others: a statistic's name stands where the other rows have numbers
-    (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank. ``rows`` are as wide as the
-    ``names`` of their columns."""
+    """Return the places of rows that are no trials but sum up others, or warm up for them: such a word stands where
+    the other rows have numbers (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank.
+    ``rows`` are as wide as the ``names`` of their columns."""
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
     numbered = [_find_in_counter(column, name) for column, name in zip(columns, names, strict=True)]
-    begun = {place for place, head in enumerate(_list_heads(rows)) if _is_statistic(head)}
+    begun = {place for place, head in enumerate(_list_heads(rows)) if is_statistic(head)}
     settings = [column for column in columns if all(cell or place in begun for place, cell in enumerate(column))]
     return set().union(*numbered, (place for place in begun if any(not column[place] for column in settings)))
 
@@ -108,7 +127,7 @@ def _list_heads(rows: Rows) -> list[str]:
 
 
 def _find_in_counter(column: Sequence[str], name: str) -> set[int]:
-    statistics = {cell for cell in set(column) if _is_statistic(cell)}
+    statistics = {cell for cell in set(column) if is_statistic(cell) or cell.lower() in _WARM_UPS}
     others = {cell for cell in column if cell and cell not in statistics}
     is_counter = len(others) > 1 and all(map(is_number, others))
     is_of_trials = any(map(_is_summary, statistics)) or not set(TRIALS).isdisjoint(split_column_name(name)[-1:])
@@ -127,7 +146,7 @@ def _is_consecutive(numbers: Collection[str]) -> bool:
     )
 
 
-def _is_statistic(cell: str) -> bool:
+def is_statistic(cell: str) -> bool:
     """Return whether a cell has only words of statistics: also ``max``, which elsewhere may be a level."""
     words = _list_words(cell)
     return bool(words) and words <= _SUMMARIES | _COMPANIONS

@@ -57,8 +57,8 @@ def find_value_columns(columns: Sequence[Column]) -> list[Column]:
     duplicates; only the first beside a column with the unit of a rate or time. Columns of text and with a unit of their
     own are no candidates."""
     has_rival = any(column.unit and is_speed(build_metric(column.label, column.unit)) for column in columns)
-    candidates = [column for column in columns if column.numeric and not column.unit and not column.missing.all()]
-    rules = [_is_called_value, *([] if has_rival else [_is_called_speed, _has_decimals, _is_distinct])]
+    candidates = [column for column in columns if _is_bare(column) and not column.missing.all()]
+    rules = [is_called_value, *([] if has_rival else [_is_called_speed, _is_scattered])]
     for is_value in rules:
         if matches := [column for column in candidates if is_value(column)]:
             return matches
@@ -121,14 +121,18 @@ def _list_units(column: Column) -> tuple[str, ...]:
 
 
 def _parse_unit(text: str) -> str:
-    return split_unit(f"x [{text.strip('[]() ')}]")[1] or text.strip()
+    """Return a unit as it is written elsewhere; a text that is more than a unit as it is."""
+    text = text.strip()
+    unit = text[1:-1] if text[:1] + text[-1:] in ("[]", "()") else text
+    return text if set("[]()").intersection(unit) else split_unit(f"x [{unit}]")[1] or text
 
 
 def _list_words(column: Column) -> list[str]:
     return split_column_name(column.label or column.name)
 
 
-def _is_called_value(column: Column) -> bool:
+def is_called_value(column: Column) -> bool:
+    """Return whether the name says only that the column holds values."""
     return VALUE_NAMES.issuperset(_list_words(column))
 
 
@@ -136,13 +140,10 @@ def _is_called_speed(column: Column) -> bool:
     return is_speed(build_metric(column.label or column.name, ""))
 
 
-def _has_decimals(column: Column) -> bool:
-    return not has_integers(column)
-
-
-def _is_distinct(column: Column) -> bool:
-    """Return whether it has hardly any duplicates, and does not number the rows."""
-    return is_mostly_distinct(column) and not bool(np.all(np.diff(column.values.astype(float)) == 1))
+def _is_scattered(column: Column) -> bool:
+    """Return whether it has decimals, or hardly any duplicates and does not number the rows."""
+    is_consecutive = bool(np.all(np.diff(column.values.astype(float)) == 1))
+    return not has_integers(column) or (is_mostly_distinct(column) and not is_consecutive)
 
 
 def _is_bare(column: Column) -> bool:

@@ -101,6 +101,8 @@ def _plan_columns(source: Source, query: ResponseQuery, sides: Sides) -> Compari
             names=f" ({', '.join(names)})" if names else "",
             columns=f" ({', '.join(titles)})" if len(titles) > 1 else "",
         )
+    if sides.levels and not any(map(source.table.has_column, sides.levels)):
+        build_responses(source, query)  # what keeps the levels from being found is said first
     pairs = tuple(_pair_columns(source, replace(query, response=columns), sides))
     return ComparisonPlan(pairs, BASE_IS_FIRST if sides.a is None else BASE_IS_A)
 

@@ -14,7 +14,8 @@ from iosonde.core.option_kinds import Integer, Paths
 from iosonde.core.options import Flag, NameList, Names, Text
 
 if TYPE_CHECKING:
-    from iosonde.ingest.import_files import Imported, ImportPlan
+    from iosonde.ingest.import_outcomes import Imported
+    from iosonde.ingest.import_plan import ImportPlan
 
 
 @dataclass
@@ -37,7 +38,7 @@ class ImportOptions(ReaderOptions):
     def build_plan(self) -> ImportPlan:
         """Return the settings of the import, once they are checked. Raises InputError."""
         from iosonde.commands.parse.answer import read_columns_map
-        from iosonde.ingest.import_files import ImportPlan
+        from iosonde.ingest.import_plan import ImportPlan
 
         plan = ImportPlan(
             Path(self.store), self.experiment, self.format, self.factors_from or (), read_columns_map(self.columns)
@@ -63,7 +64,8 @@ def import_files(options: ImportOptions) -> Result[Imported]:
     DataError
         Nothing was imported.
     """
-    from iosonde.ingest.import_files import import_all, iterate_file_groups
+    from iosonde.ingest.candidate_files import iterate_file_groups
+    from iosonde.ingest.import_files import import_all
 
     from .text import lines
 

@@ -9,7 +9,7 @@ from iosonde.core.message import spell
 from iosonde.core.units import format_seconds
 from iosonde.core.words import format_count, join_names
 from iosonde.ingest.device_logs import JoinedLog
-from iosonde.ingest.import_files import FileOutcome, Imported
+from iosonde.ingest.import_outcomes import FileOutcome, Imported
 from iosonde.ingest.stored_paths import StoredPaths
 from iosonde.layout.text import escape, table, warning_lines, wrapped
 

@@ -28,7 +28,12 @@ from iosonde.stats.assumptions import judge, list_withdrawn_subjects
 from iosonde.stats.overview.comparable import choose_comparable_factors
 from iosonde.stats.overview.story import estimate_cell_effects
 from iosonde.stats.overview.types import name_kind, span_decades
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, list_effect_claims
+from iosonde.stats.regression.effect_types import (
+    ResponseEffects,
+    correct_effects,
+    is_too_different,
+    list_effect_claims,
+)
 
 _SHARES = "in the intervals of S1 and ST: these are too narrow"
 _MANY_ROWS = 20_000  # more take seconds
@@ -210,7 +215,8 @@ def _describe_logarithms(response: Response, names: Sequence[str], tested: Respo
     """Return the shares of the variation of the logarithms, of a response whose settings span decades."""
     cells = build_complete_cells(response, names)
     is_positive = all(np.all(cell.values > 0) for cell in cells)
-    if response.transform or not is_positive or not span_decades([float(cell.values.mean()) for cell in cells]):
+    is_wide = is_positive and span_decades([float(cell.values.mean()) for cell in cells])
+    if response.transform or not is_wide or is_too_different(tested):
         return advise_logarithms(response, names, tested)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
     effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant

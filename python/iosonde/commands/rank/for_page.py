@@ -110,8 +110,8 @@ def _build_section(
             missing.append(describe_missing_part(request.title, error))
     if len(varied) > MOST_RESPONSES:
         others = ", ".join(request.title for request, _ in varied[MOST_RESPONSES:])
-        template = "Not analysed here: {responses}; iosonde rank and iosonde fit do."
-        missing.append(Message("too-many-responses", template, responses=others))
+        template = "The page analyses the first {most} responses; iosonde rank analyses all, also {responses}."
+        missing.append(Message("too-many-responses", template, most=MOST_RESPONSES, responses=others))
     return Section(tuple(items), tuple(missing))
 
 

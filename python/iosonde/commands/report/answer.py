@@ -32,6 +32,7 @@ from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import build_store_page
 from .of_table import build_table_page
+from .parts import build_parts
 from .query import ReportQuery
 from .sealed_pairs import add_questions
 
@@ -98,7 +99,8 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     bounding = start_bound(source, options.bound, options.cells)
     visit_runs(source, [bounding.losses])
     settings = _plot_settings(source, replace(options.cells, on=(), metric=()))
-    return replace(page, bound=bounding.section(), settings=settings, advice=advice)
+    parts = build_parts(source, options.level)
+    return replace(page, bound=bounding.section(), settings=settings, advice=advice, parts=parts)
 
 
 def _select_rows_and_columns(

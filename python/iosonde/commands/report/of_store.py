@@ -1,6 +1,6 @@
 """Page of one experiment of a store. Missing parts become sentences, never errors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.answers.constraints import SettingConstraints
@@ -19,7 +19,9 @@ from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
+from iosonde.core.verdict import Verdict
 from iosonde.core.words import format_count
+from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.factors import is_separable
 from iosonde.data.query import ALL, MetricChoice, ResponseQuery
 from iosonde.data.source import Source
@@ -30,12 +32,12 @@ from iosonde.stats.regression.formula import list_term_columns
 
 from .axis import Axis, choose_axis, find_common_metric, get_operation_sort_key, is_part_of_another, map_metric_titles
 from .charts import Shapes, build_bars, build_bars_section, build_clock_table, build_latencies
-from .content import Page, build_summaries, map_interactions, map_responses
+from .content import Page, PagePart, build_summaries, map_interactions, map_responses
 from .experiment import Chosen
 from .findings import collect_findings, select_top_findings
 from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
 from .machine import build_reproduction, collect_facts
-from .parts import build_parts
+from .parts import build_parts, get_history
 from .query import ReportQuery
 from .questions import collect_question_metrics
 from .sealed_pairs import lead_with_pairs
@@ -69,12 +71,15 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
     first = build_first_screen(
         find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
     )
+    parts = build_parts(source, level)
     page = Page(
         title=f"iosonde report: {target}",
         target=target,
         measured=_format_period(runs),
         level=level,
-        answers=replace(first, sentence=describe_metrics(overview, collect_question_metrics(source))),
+        answers=replace(
+            first, sentence=get_history(parts) or describe_metrics(overview, collect_question_metrics(source))
+        ),
         findings=findings,
         bars=build_bars_section(bars, runs),
         latencies=latencies,
@@ -105,14 +110,19 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
         bound=bounding.section(),
         faults=Section(hit.estimate_effects(overview.by, source.units())),
         fault_plot=_plot_last_faulty_trial(source),
-        parts=build_parts(source, level),
+        parts=parts,
         more=_describe_other_metrics(source, query) if tool_clocks else "",
-        verdicts=overview.verdicts,
+        verdicts=_select_verdicts(overview, parts),
         interactions=map_interactions(overview),
         metric=format_metric(find_common_metric(overview.rows)),
         responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )
     return lead_with_pairs(page, source, overview, query)
+
+
+def _select_verdicts(overview: Overview, parts: Mapping[str, PagePart]) -> tuple[Verdict, ...]:
+    """Return the verdicts; of a history without those on its nights, which are no setting."""
+    return tuple(item for item in overview.verdicts if not (get_history(parts) and EXPERIMENT in item.subject))
 
 
 def _plot_last_faulty_trial(source: Source) -> OverTimePlot | None:
@@ -195,8 +205,13 @@ def _format_period(runs: Sequence[StoredRun]) -> str:
 
 def tabulate_trials(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
     """Return every trial in the order of time, complete or not, with its setting: the varying factors, or its size if
-    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
-    by = overview.by or (axis.factor,)
+    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones, and factors that vary
+    inside the trials, as fio's jobs."""
+    by = [
+        name
+        for name in overview.by or (axis.factor,)
+        if name == axis.factor or any(run.level(name) is not None for run in runs)
+    ]
     rows: list[tuple[Value, ...]] = [
         (
             run.id,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.commands import get_package_name, load_abouts
+from iosonde.core.headlines import drop_usual_clock
 from iosonde.data.source import Source
 from iosonde.page.tables import PageSection
 
@@ -19,6 +20,11 @@ def build_parts(source: Source, level: float) -> dict[str, PagePart]:
     """Return the key of each section → what it shows, without those that have nothing to show."""
     parts = {key: _import_module(folder, "for_page").build_part(source, level) for key, folder in _list_page_folders()}
     return {key: part for key, part in parts.items() if part is not None}
+
+
+def get_history(parts: Mapping[str, PagePart]) -> str:
+    """Return the sentence of a history, which is the result of a page about many nights; '' without one."""
+    return drop_usual_clock(str(getattr(parts.get("history"), "sentence", "")))
 
 
 def build_sections(parts: Mapping[str, PagePart]) -> dict[str, PageSection]:

@@ -20,10 +20,11 @@ from iosonde.commands.summary.answer import Summary
 from iosonde.commands.time_model import text as time_model
 from iosonde.commands.validate import text as validate
 from iosonde.core import questions
+from iosonde.core.headlines import write_metric_names
 from iosonde.core.message import Message
 from iosonde.core.words import join_names
 from iosonde.layout.figure import Figure
-from iosonde.layout.text import wide
+from iosonde.layout.text import wide, writing_names
 
 from .content import AnsweredQuestion
 
@@ -47,7 +48,7 @@ def format_question_text(question: AnsweredQuestion) -> list[str]:
     answer = question.answer
     if answer is None or isinstance(answer, SettingsPlot):
         return []
-    with wide(_COLUMNS):
+    with wide(_COLUMNS), writing_names(write_metric_names):
         if isinstance(answer, Summary):
             return list(summary.lines(answer, columns=question.columns or None))
         return list(answer.lines() if isinstance(answer, PathStudy) else _LINES[question.kind](answer))

@@ -14,7 +14,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.estimate_text import format_estimate_or_end
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
-from iosonde.core.no_scaling import find_without_efficiency
+from iosonde.core.no_scaling import SCALING_COLUMNS, find_without_efficiency
 from iosonde.core.table import Column, Table
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
@@ -34,7 +34,6 @@ from iosonde.stats.assumptions.required import REQUIRED
 from .stations import compute_work_per_operation
 
 _CURVE_POINTS = 120
-_SIZES = ("nodes", "clients", "ranks", "threads")  # in order of preference
 
 
 @dataclass(frozen=True)
@@ -202,7 +201,7 @@ def _choose_size_column(source: Source, query: ResponseQuery) -> tuple[str, list
     """Return the first usual column of sizes that varies and counts something, else the only factor that does, with a
     note. Raises InputError for none or several."""
     columns = source.trial_rows.columns
-    usual = [name for name in _SIZES if name in columns] or _SIZES[:1] * source.knows_factors
+    usual = [name for name in SCALING_COLUMNS if name in columns] or SCALING_COLUMNS[:1] * source.knows_factors
     if usual:
         return next((name for name in usual if name in columns and _is_varying_count(columns[name])), usual[0]), []
     response = build_responses(source, replace(query, on=()))[0]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
+from iosonde.core.column_roles import ColumnRole
 from iosonde.core.data_profile import Profile
 from iosonde.data.source import Source
 
@@ -15,6 +16,11 @@ class ShownProfile(Answer):
     name: str
     n_rows: int
     profile: Profile
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Return the columns that were measured."""
+        return tuple(column.name for column in self.profile.columns if column.role is ColumnRole.RESPONSE)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde show DATA --profile --json``."""

@@ -44,6 +44,11 @@ def is_crossed(settings: Sequence[Key], column: int) -> bool:
     return len(laid.cells) >= _LEAST_CROSSED * len(laid.rows) * len(laid.columns)
 
 
+def is_mostly_filled(n_cells: int, n_responses: int, settings: Sequence[Key]) -> bool:
+    """Return whether most responses were measured at most settings: jobs with operations of their own are not."""
+    return n_cells >= _LEAST_CROSSED * n_responses * len(settings)
+
+
 def pivot_items(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
     """Arrange items, one per setting, with columns by the factor at index ``column``, in the order of the levels."""
     rest = [(*key[:column], *key[column + 1 :]) for key in settings]

@@ -16,7 +16,7 @@ from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .answer import Summary
 from .text_cells import Response, choose_scale, format_response_title, format_titled_table, group_by_response
-from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, is_crossed, pivot_items
+from .text_layout import SEVERAL, Key, choose_column_factor, format_spread, is_crossed, is_mostly_filled, pivot_items
 
 _MOST_LEVELS = 12  # of a factor that varies alone
 _UNIT, _NUMBER, _SHORT = 5, 9, 13  # typical columns of a unit, a number or an interval, and both in one cell
@@ -83,7 +83,9 @@ def _choose_place(overview: Overview) -> int | None:
         return place if place is not None and is_crossed(settings, place) else None
     if not overview.by:
         return -1
-    return 0 if 2 <= len(set(settings)) <= _MOST_LEVELS else None
+    responses = len({(row.operation, row.metric) for row in overview.rows})
+    is_suitable = 2 <= len(set(settings)) <= _MOST_LEVELS and is_mostly_filled(len(overview.rows), responses, settings)
+    return 0 if is_suitable else None
 
 
 def _list_settings(rows: Sequence[OverviewRow], overview: Overview) -> list[Key]:

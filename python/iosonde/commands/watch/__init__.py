@@ -2,4 +2,4 @@
 
 from iosonde.commands.about import About
 
-ABOUT = About("Understand", 9, "what changed over the history, and is it a regression", ("watch",))
+ABOUT = About("Understand", 9, "what changed over the history, and is it a regression", ("watch",), page="history")

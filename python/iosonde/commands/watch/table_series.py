@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.core.column_roles import SET_ROLES, ColumnRole, Roles
+from iosonde.core.column_roles import COMMIT_NAMES, SET_ROLES, ColumnRole, Roles
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
@@ -26,7 +26,7 @@ from iosonde.stats.overview.measured_order import CLOCKS
 from .nights import group_sessions
 from .series import WatchedSeries
 
-_COMMITS = ("commit", "revision", "rev", "sha", "changeset", "hash", SUBJECT_COMMIT)
+_COMMITS = (*sorted(COMMIT_NAMES), SUBJECT_COMMIT)
 # Columns of these names describe the system of a night. Its change is not another setting.
 _FACTS = (*_COMMITS, "version", "release", "kernel", "build", "driver", "firmware", "compiler", "branch", "tag")
 _NAMES = ("operation", "metric", "unit")  # of what the rows of an exported store hold

@@ -14,6 +14,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
+from iosonde.core.no_scaling import SCALING_COLUMNS
 from iosonde.core.table import Cell, tidy_number
 from iosonde.core.transforms import LOG_BASES, is_logarithm
 from iosonde.core.types import Estimate
@@ -308,6 +309,10 @@ def _count_rows_in_leaves(model: Model, rows: Array) -> Sequence[int | None]:
     return [int(model.form["nodes"][leaf]["n"]) for leaf in leaves]
 
 
+# Laws of growth may say what a model of settings does not.
+_ASK_SCALE = "; 'iosonde scale DATA --on {factor} --at {level}' fits laws of growth, which go further"
+
+
 def _refuse_far(features: Sequence[Feature], row: Array) -> None:
     for feature, value in zip(features, row, strict=True):
         if not feature.numeric:
@@ -317,7 +322,8 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
             raise InputError(
                 "extrapolation-too-far",
                 "{factor}={level} is far outside the measured range {low} to {high}",
-                "measure there, or stay between {low} and {high}",
+                "measure there, or stay between {low} and {high}"
+                + (_ASK_SCALE if feature.name in SCALING_COLUMNS else ""),
                 factor=feature.name,
                 level=tidy_number(float(value)),
                 low=tidy_number(feature.low),

@@ -14,7 +14,12 @@ from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import spell
 from iosonde.model.fit.features import Examples
-from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct_effects
+from iosonde.stats.regression.effect_types import (
+    FactorEffect,
+    ResponseEffects,
+    correct_effects,
+    is_too_different,
+)
 from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, GRID, SCATTERED
 
 from . import factorial, scattered, warnings
@@ -91,7 +96,7 @@ class _Estimates:
     @property
     def uses_bins(self) -> bool:
         """Return whether only bins of numbers can be tested."""
-        return bool(self.design.binned) and bool(self.levels.untested)
+        return bool(self.design.binned) and bool(self.levels.untested) and not is_too_different(self.levels)
 
     @cached_property
     def blocks(self) -> list[FactorEffect]:
@@ -101,6 +106,8 @@ class _Estimates:
     @cached_property
     def significant_factors(self) -> list[int]:
         """The factors with a significant effect or a significant interaction."""
+        if is_too_different(self.levels):
+            return []
         alone = {effect.name for effect in self.effects.significant if not effect.is_block}
         together = {name for effect in self.effects.effects if effect.is_block for name in effect.factors}
         return [

@@ -9,6 +9,7 @@ from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
     describe_minor_effects,
+    describe_too_different,
     describe_unclaimed_effects,
 )
 from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
@@ -90,6 +91,8 @@ def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
 
 def _describe_no_effect(ranking: Ranking) -> str:
     effects = ranking.effects
+    if too_different := describe_too_different([effects]):
+        return too_different[0]
     if unclaimed := describe_unclaimed_effects(effects):
         why = "; ".join(unclaimed)
         return f"{why}; no other effect is significant." if effects.negligible else f"No effect is significant: {why}."

@@ -32,7 +32,6 @@ from ..estimate.summarise import (
     estimate_median,
     estimate_variation_coefficient,
 )
-from ..regression.effect_types import describe_too_different
 from . import words
 from .cells import (
     AVERAGED_BRING_UPS,
@@ -142,9 +141,7 @@ def build_overview_from_store(measured: MeasuredCells, level: float, background:
 def insert_stories(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
     """Insert the sentences about the settings before those about precision."""
     closing = overview.closing or overview.sentence
-    stories = describe_too_different(
-        [story.effects for story in response_stories], [row.n for row in overview.rows]
-    ) or describe_stories(response_stories, overview.units)
+    stories = describe_stories(response_stories, overview.units)
     return replace(
         overview, sentence=" ".join(filter(None, (*stories, closing))), stories=response_stories, closing=closing
     )

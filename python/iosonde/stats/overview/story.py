@@ -37,7 +37,9 @@ from ..regression.effect_types import (
     describe_effects_decided_by_family,
     describe_interaction,
     describe_minor_effects,
+    describe_too_different,
     describe_unclaimed_effects,
+    refuse_too_different,
 )
 from ..regression.effects import SINGLE_RUN, SINGLE_TRIAL, estimate_effects
 from ..regression.spread_growth import describe_growing_spread, list_factors_on_logarithms
@@ -88,21 +90,17 @@ def build_stories(
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, headlines = _group_by_response(cells), _group_by_response(background.headline_cells)
     every = headlines | displayed
-    family = {
-        key: ResponseEffects(tuple(some[0].by), untested=background.untested)
+    complete = [select_complete_cells(some) for some in every.values()]
+    family = [
+        ResponseEffects(tuple(some[0].by), untested=background.untested)
         if background.untested
-        else estimate_cell_effects(select_complete_cells(some), level, background.together)
-        for key, some in every.items()
-    }
+        else estimate_cell_effects(chosen, level, background.together)
+        for some, chosen in zip(every.values(), complete, strict=True)
+    ]
+    corrected = correct_effects(family, find_repeated_evidence(list(every.values())), len(headlines or displayed))
     effects = {
         key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
-        for key, own in zip(
-            family,
-            correct_effects(
-                list(family.values()), find_repeated_evidence(list(every.values())), len(headlines or displayed)
-            ),
-            strict=True,
-        )
+        for key, own in zip(every, refuse_too_different(corrected, count_trials(complete)), strict=True)
     }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
     response_stories = []
@@ -211,6 +209,11 @@ def select_complete_cells(cells: Sequence[TrialCell]) -> list[TrialCell]:
     ]
 
 
+def count_trials(responses: Sequence[Sequence[TrialCell]]) -> list[list[int]]:
+    """Return the number of trials of each setting of each response."""
+    return [[cell.n for cell in cells if cell.n] for cells in responses]
+
+
 def _join_arrays(arrays: Sequence[npt.NDArray[Any] | None]) -> npt.NDArray[Any] | None:
     present = [array for array in arrays if array is not None]
     return np.concatenate(present) if present and len(present) == len(arrays) else None
@@ -309,6 +312,8 @@ def _add_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: flo
 
 def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
     """Return a sentence for each of the first responses with a significant effect, and for all others together."""
+    if too_different := describe_too_different([story.effects for story in response_stories]):
+        return tuple(too_different)
     sure = [story for story in response_stories if story.is_significant]
     texts = [_describe_significant_story(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []

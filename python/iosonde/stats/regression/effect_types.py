@@ -254,6 +254,7 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
 
 _MOST_FACTORS = 4  # listed by name
 _MOST_DECIDED = 3  # responses listed by name
+_TOO_DIFFERENT = "too-different"
 HARDLY_MATTERS = "hardly matters"
 
 _EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
@@ -264,7 +265,8 @@ CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
 def list_effect_claims(response: str, effects: ResponseEffects) -> tuple[CheckedClaim, ...]:
     """Return a claim for each factor and each block of factors."""
     if effects.untested:
-        why = (fails("few-trials", VerdictState.NOT_TESTED, effects.untested),)
+        cause = "goes-together" if is_too_different(effects) else "few-trials"
+        why = (fails(cause, VerdictState.NOT_TESTED, effects.untested),)
         return tuple(
             (UncheckedClaim("effect", response, (name,), VerdictState.NOT_TESTED), why) for name in effects.factors
         )
@@ -358,18 +360,41 @@ def describe_joint_effect(response: str, joint: FactorEffect) -> str:
     return f"The settings explain {joint.text} of the variation of {response}, but {next(describe_blocks([joint]))}"
 
 
-def describe_too_different(responses: Sequence[ResponseEffects], trials: Sequence[int]) -> list[str]:
-    """Return a sentence if settings are too different to rank their factors: most settings have one trial (``trials``
-    of each), and most of the responses with significant effects have a block of many factors."""
-    significant = [effects for effects in responses if effects.significant]
-    n_blocked = sum(any(len(effect.factors) > _MOST_FACTORS for effect in each.significant) for each in significant)
-    if 2 * n_blocked <= len(significant) or 2 * sum(n < 2 for n in trials) <= len(trials):
-        return []
+def refuse_too_different(
+    family: Sequence[ResponseEffects], trials: Sequence[Sequence[int]]
+) -> Sequence[ResponseEffects]:
+    """Return the effects, or none if settings are too different to rank their factors: half of them or more have one
+    trial (``trials`` of each setting of each response), and most of the responses with significant effects have a block
+    of many factors, or no more settings than factors."""
+    places = [place for place, effects in enumerate(family) if effects.significant]
+    n_tangled = sum(
+        len(_list_factors(family[place])) >= len(trials[place])
+        or any(len(effect.factors) > _MOST_FACTORS for effect in family[place].significant)
+        for place in places
+    )
+    every = [n for response in trials for n in response]
+    if 2 * n_tangled <= len(places) or 2 * sum(n < 2 for n in every) < len(every):
+        return family
+    template = "the settings are too different: half or more have one trial, and most factors change together"
+    return [ResponseEffects(effects.factors, untested=Message(_TOO_DIFFERENT, template)) for effects in family]
+
+
+def _list_factors(effects: ResponseEffects) -> set[str]:
+    return {name for effect in effects.effects for name in effect.factors}
+
+
+def is_too_different(effects: ResponseEffects) -> bool:
+    """Return whether settings were too different to test any effect."""
+    return isinstance(effects.untested, Message) and effects.untested.code == _TOO_DIFFERENT
+
+
+def describe_too_different(responses: Sequence[ResponseEffects]) -> list[str]:
+    """Return the sentence that says that settings are too different to rank their factors, if they are."""
     template = (
-        "These settings are too different to rank what matters: most have one trial, and most factors change "
+        "These settings are too different to rank what matters: half or more have one trial, and most factors change "
         "together. Choose settings that are alike with {spell.where}."
     )
-    return [Message("too-different", template)]
+    return [Message(_TOO_DIFFERENT, template)] if any(map(is_too_different, responses)) else []
 
 
 def describe_minor_effects(effects: ResponseEffects) -> list[str]:
