@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iosonde.core.problems import SpecError
-from iosonde.importers import Text, Understood, understand
+from iosonde.importers import Text, Understood, published, understand
 from iosonde.importers.published_figures import list_numbers, read_publication
 from iosonde.importers.quoting import is_quoted
 
@@ -154,6 +154,11 @@ def test_numbers_of_a_text():
 def test_numbers_with_a_comma_in_the_words_are_no_decimal_numbers():
     reading = read(ONE.replace("8 runs", "8 runs of 2,5 GB/s or 1,024 files"))
     assert reading.warnings == []
+
+
+def test_its_importer_reads_no_number_of_a_file_with_mistakes():
+    (run,) = published.parse(Text((HEAD + ONE.replace("value: 2", "value: 3")).encode(), "sheet.yaml"))
+    assert (run.rows, [note.line for note in run.missing]) == ([], [4])
 
 
 def test_such_a_file_is_data_in_spite_of_its_suffix():

@@ -169,7 +169,8 @@ MAX_NOTES = 50
 class Importer(Protocol):
     """Interface of an importer: a module or an object. Optional ``HEADLINE`` lists the kinds of metric that the tool's
     users read first (``core.headlines``), as ``("bandwidth", "latency_p99")``. Optional ``BEGINS`` are words of the
-    line with which an execution begins, so that a log of several tools can be split.
+    line with which an execution begins, so that a log of several tools can be split. Optional ``check(text)`` raises
+    SpecError with every mistake in a file that a person writes.
     """
 
     NAME: str

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from iosonde.core.message import Message
+from iosonde.core.problems import SpecError
 
 from .parsed import CERTAIN, Claim, Parsed, Row
 from .published_figures import PrintedNumber, Publication, read_publication
@@ -26,9 +27,17 @@ def claims(text: Text) -> Claim | None:
     return Claim.from_match(CERTAIN, text.search(_FIRST_KEY, first_lines=_FIRST_LINES))
 
 
+def check(text: Text) -> None:
+    """Raise SpecError with all errors in the file."""
+    read_publication(text.decoded, text.name)
+
+
 def parse(text: Text) -> list[Parsed]:
-    """Return one Parsed for each setting and trial. Raises SpecError with all errors in the file."""
-    publication = read_publication(text.decoded, text.name)
+    """Return one Parsed for each setting and trial; nothing but the errors of a file that has any."""
+    try:
+        publication = read_publication(text.decoded, text.name)
+    except SpecError as error:
+        return [_list_errors(error)]
     runs: dict[tuple[Any, ...], Parsed] = {}
     notes = Parsed()
     n_statistics = 0
@@ -48,6 +57,13 @@ def parse(text: Text) -> list[Parsed]:
     parsed = list(runs.values()) or [Parsed()]
     parsed[0].warnings = notes.warnings
     return parsed
+
+
+def _list_errors(error: SpecError) -> Parsed:
+    run = Parsed()
+    for problem in error.problems:
+        run.lacks(problem.place if isinstance(problem.place, int) else 0, problem.what)
+    return run
 
 
 def _build_run(publication: Publication, figure: PrintedNumber) -> Parsed:

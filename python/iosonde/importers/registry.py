@@ -16,7 +16,6 @@ from typing import TypeVar
 from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
 from iosonde.core.plugins import find_entry_points, load_plugin
-from iosonde.core.problems import SpecError
 
 from .bare_text import Attempt, extract_outputs
 from .damage import drop_implausible_rows
@@ -213,10 +212,13 @@ def get_begin_words(name: str) -> tuple[str, ...]:
 
 
 def _parse_runs(importer_name: str, text: Text) -> list[Parsed]:
+    importer = importers()[importer_name]
+    if check := getattr(importer, "check", None):
+        check(text)
     with _pause_garbage_collection():
-        runs = _call_importer(importer_name, importers()[importer_name].parse, text)
+        runs = _call_importer(importer_name, importer.parse, text)
         for run in runs:
-            run.tool, run.headline = importer_name, tuple(getattr(importers()[importer_name], "HEADLINE", ()))
+            run.tool, run.headline = importer_name, tuple(getattr(importer, "HEADLINE", ()))
         runs = [drop_implausible_rows(run, text) for run in runs]
         for run in runs:
             note_contradictions(run)
@@ -240,8 +242,6 @@ def _call_importer(name: str, function: Callable[[Text], _T], text: Text) -> _T:
     """Turn a fault of an importer into an error that names it: one odd file must not end an import of thousands."""
     try:
         return function(text)
-    except SpecError:  # of a file that a person writes: with its lines, and what to do
-        raise
     except Exception as error:
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
