@@ -10,6 +10,7 @@ from scipy import stats
 
 from iosonde.agreement.judge import (
     PublishedOutcome,
+    judge_absence,
     judge_interval,
     judge_printed,
     judge_ranking,
@@ -82,6 +83,19 @@ def test_the_sign_of_a_ratio_is_its_side_of_one():
 )
 def test_intervals(published, measured, outcome):
     assert judge_interval(build_estimate(*published), build_estimate(*measured)).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "outcome"),
+    [
+        (-1.0, 1.5, PublishedOutcome.NO_EFFECT),
+        (-3.0, 9.0, PublishedOutcome.INCONCLUSIVE),
+        (2.5, 9.0, PublishedOutcome.CONTRADICTED),
+        (-9.0, -2.5, PublishedOutcome.CONTRADICTED),
+    ],
+)
+def test_an_interval_that_only_contains_nothing_confirms_no_absence(low, high, outcome):
+    assert judge_absence(build_estimate((low + high) / 2, low, high), 2.0).outcome is outcome
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ class PublishedOutcome(StrEnum):
     SAME_RANKING = "same ranking"
     INSIDE_INTERVAL = "inside the interval"
     SAME_SHARE = "same share"
+    NO_EFFECT = "no effect"
     RECOMPUTED = "recomputed"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
@@ -117,6 +118,17 @@ def judge_interval(published: Estimate, measured: Estimate) -> PublishedVerdict:
         return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
     low, high = inner.value if inner.low is None else inner.low, inner.value if inner.high is None else inner.high
     is_apart = high < outer.low or low > outer.high
+    return PublishedVerdict(PublishedOutcome.CONTRADICTED if is_apart else PublishedOutcome.INCONCLUSIVE)
+
+
+def judge_absence(measured: Estimate, least: float) -> PublishedVerdict:
+    """Judge a published effect of about 0: confirmed if the whole measured interval is within ± ``least``, contradicted
+    if none of it is. An interval that only contains 0 leaves it open."""
+    if measured.low is None or measured.high is None:
+        return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
+    if -least <= measured.low and measured.high <= least:
+        return PublishedVerdict(PublishedOutcome.NO_EFFECT)
+    is_apart = measured.high < -least or measured.low > least
     return PublishedVerdict(PublishedOutcome.CONTRADICTED if is_apart else PublishedOutcome.INCONCLUSIVE)
 
 
