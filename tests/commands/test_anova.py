@@ -124,3 +124,20 @@ def test_every_command_says_one_verdict_of_one_family(tmp_path):
         numbers = [(each.p, each.estimate.value, each.estimate.low, each.estimate.high) for each in (verdict, same)]
         assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
     assert len(by_anova) == len(whole) == len(first) == 2
+
+
+def test_the_sentence_has_the_shares_of_the_table_with_its_interaction():
+    rng = np.random.default_rng(8)
+    rows = [
+        (f"fs{fs}", f"net{net}", f"c{clients}", 100 * fs + 40 * net + 60 * clients + 300 * fs * net + rng.normal(0, 3))
+        for fs in (0, 1)
+        for net in (0, 1)
+        for clients in (1, 2, 4)
+        for _ in range(2 if (fs + net) % 2 else 2 * clients + 1)
+    ]
+    columns = dict(zip(["fs", "net", "clients", "mb_s"], map(list, zip(*rows, strict=True)), strict=True))
+    query = ResponseQuery(response=("mb_s",), on=("fs*net", "clients"))
+    answer = anova(open_data(build_table(columns)), query)
+    for source in answer.anova.sources:
+        if source.share >= 0.1:
+            assert f"{source.name} ({100 * source.share:.0f} %)" in answer.sentence

@@ -335,3 +335,26 @@ def test_logarithms_of_a_factor_do_not_decide_where_its_own_levels_are_near():
     values = [100 * noise, 110 * noise[::-1], 2000 * noise[[1, 0, 2]], 2200 * noise]
     a, b = estimate_effects(settings, values, None, 0.95).effects
     assert a.log_share is not None and b.log_share is not None
+
+
+def test_columns_of_a_half_fraction_are_separable():
+    """Coded by signs, c = a·b in all settings: a generated factor, not a product such as ranks."""
+    settings = {"a": [-1, -1, 1, 1], "b": [-1, 1, -1, 1], "c": [1, -1, -1, 1]}
+    values = trials([10.0, 10.2, 9.9], [20.0, 20.1, 19.8], [12.0, 12.2, 11.9], [21.0, 21.3, 21.1])
+    effects = estimate_effects(settings, values, None, 0.95).effects
+    assert [effect.factors for effect in effects] == [("a",), ("b",), ("c",)]
+
+
+def test_two_names_of_the_same_levels_are_one_member_of_a_block():
+    """setup nearly follows device, whose other name is kernel: what device adds to setup is said of both names."""
+    rng = np.random.default_rng(4)
+    device = [0] * 10 + [1] * 10
+    settings = {"device": device, "kernel": [f"k{d}" for d in device], "setup": [1, *device[1:]]}
+    values = [100.0 + 50 * d + rng.normal(0, 1, 3) for d in device]
+    (block,) = correct_effects([estimate_effects(settings, values, None, 0.95)])[0].effects
+    assert block.factors == ("device", "kernel", "setup")
+    assert {member.factors: member.is_significant for member in block.own} == {
+        ("device", "kernel"): True,
+        ("setup",): False,
+    }
+    assert block.share_of("kernel") == block.share_of("device") != block.explained

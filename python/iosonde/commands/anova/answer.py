@@ -225,10 +225,11 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
     twins = answer.besides.twins
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
+    shares = {source.name: source.share for source in answer.anova.sources}  # of the table, with its other terms
     terms = (
         (
             "+".join(claim.subject),
-            claim.estimate.value if claim.estimate and claim.estimate.value else 0.0,
+            shares.get("+".join(claim.subject), (claim.estimate.value if claim.estimate else None) or 0.0),
             claim.claim,
         )
         for claim in different

@@ -18,6 +18,7 @@ NEARLY = 0.85  # Cramér's V: the variance of an effect is multiplied by 3.6
 _RANK = 1e-9
 _ZERO = 1e-6
 _SEPARATE = 1e-7  # sine of the angle between separable effects
+_MOST_CODED = 2  # levels of a factor that is coded by signs
 _MOST_COLUMNS = 1000  # with more columns only pairs are tested
 
 
@@ -71,16 +72,18 @@ def group_confounded_factors(
 
 
 def find_products(settings: Mapping[str, Sequence[object]]) -> list[tuple[str, str, str]]:
-    """Return each number that is the product of two others in all settings, with these: (ranks, nodes, per node)."""
+    """Return each number that is the product of two others in all settings, with these: (ranks, nodes, per node). Two
+    levels, as -1 and 1 of a fraction of a design, are no product: they are separable."""
     numbers = {
         name: np.array(levels, dtype=float)
         for name, levels in settings.items()
         if all(isinstance(level, (int, float)) and not isinstance(level, bool) for level in levels)
     }
+    results = [name for name, values in numbers.items() if np.unique(values).size > _MOST_CODED]
     return [
         (name, first, second)
         for first, second in combinations(numbers, 2)
-        for name in numbers
+        for name in results
         if name not in (first, second) and np.allclose(numbers[name], numbers[first] * numbers[second], rtol=_RANK)
     ]
 

@@ -116,7 +116,7 @@ class FactorEffect:
 
     def share_of(self, factor: str) -> Estimate:
         """Return the share of one of its factors: beyond all others if separable, else that of the block."""
-        own = (member.explained for member in self.own if member.factors == (factor,))
+        own = (member.explained for member in self.own if factor in member.factors)
         return next(own, self.explained)
 
     @property
@@ -273,7 +273,7 @@ def list_effect_claims(response: str, effects: ResponseEffects) -> tuple[Checked
 
 def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[CheckedClaim]:
     yield _build_claim(response, effect, _classify_effect(effect)), (*_check_effect(effect), *_EXAMINED)
-    own = {member.factors[0]: member for member in effect.own}
+    own = {member.factors[0]: member for member in effect.own if not member.is_block}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
         others = join_names([other for other in effect.factors if other != name])
         why = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)

@@ -26,6 +26,7 @@ from functools import cached_property
 import numpy as np
 
 from iosonde.core.arrays import Array, Indices
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
@@ -408,11 +409,24 @@ def _build_effects_with_members(
     for names in data.units:
         block_effect = effect(names)
         if block_effect is not None:
-            members = (effect((name,)) or _estimate_part_of_block(data, name, names, share) for name in names)
-            own = tuple(part for part in members if part) if len(names) > 1 else ()
+            groups = _group_aliases(data, names)
+            members = (effect(group) or _estimate_part_of_block(data, group[0], names, share) for group in groups)
+            own = tuple(part for part in members if part) if len(groups) > 1 else ()
             effects.append(replace(block_effect, own=own))
     shared = data.full_model.ss / data.total - sum(effect.share for effect in effects)
     return ResponseEffects(tuple(data.columns), tuple(effects), "", data.is_repeated, shared=max(0.0, shared))
+
+
+def _group_aliases(data: _Data, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Group the factors that have the same levels under several names: they are one member of a block."""
+    levels = {name: _number_in_order(data.number_levels([name])) for name in names}
+    return [tuple(group) for group in group_by_key((levels[name], name) for name in names).values()]
+
+
+def _number_in_order(levels: Indices) -> tuple[int, ...]:
+    """Number levels in order of appearance."""
+    numbers: dict[int, int] = {}
+    return tuple(numbers.setdefault(level, len(numbers)) for level in levels.tolist())
 
 
 def _estimate_part_of_block(
