@@ -10,6 +10,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import build_table
 from iosonde.core.types import Severity
 from iosonde.stats.checks import CHECK, examine, needs_runs
+from iosonde.stats.estimate.probed_limit import ProbedLimit
 from iosonde.stats.overview import probed_limits
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.overview.measured_order import find_measured_order
@@ -160,7 +161,7 @@ def lab_run(name="a", hosts=("h1", "h2"), file_system="nfs", links=(10.0, 40.0))
 
 def test_the_limit_in_a_lab_is_that_of_its_fastest_link_for_each_host():
     limits = probed_limits.ProbedLimits([], 0.95)
-    assert limits.find_limit(lab_run(), "read") == probed_limits.ProbedLimit(80.0, 80.0, probed_limits.LINKS_OF_LAB)
+    assert limits.find_limit(lab_run(), "read") == ProbedLimit(80.0, 80.0, probed_limits.LINKS_OF_LAB)
     assert limits.find_limit(lab_run(hosts=("h1", "h1")), "read").bytes_per_s == 40.0
     for other in (lab_run(file_system="local"), lab_run(links=()), lab_run(hosts=())):
         assert limits.find_limit(other, "read") is None
@@ -177,7 +178,7 @@ def test_values_are_beyond_a_limit_above_one_and_a_half_times_it():
     assert (beyond.bytes_per_s, beyond.limit.bytes_per_s, beyond.place) == (121.0, 80.0, "run b")
     assert list(limits.beyond(cell(999.0, operation="write_buffered"), by_id)) == []
     assert list(limits.beyond(cell(999.0, unit="s"), by_id)) == []
-    wide = probed_limits.ProbedLimit(10.0, 20.0, probed_limits.LINKS)
+    wide = ProbedLimit(10.0, 20.0, probed_limits.LINKS)
     assert [wide.is_exceeded_by(rate) for rate in (16.0, 20.0, 20.1)] == [False, False, True]
     half, most, all_of = cell(999.0, 1.0), cell(999.0, 999.0, 1.0), cell(999.0)
     assert limits.impossible([half, most, all_of], runs) == [most, all_of]

@@ -10,6 +10,7 @@ from iosonde.core.many_task import IOZONE_NAMES
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.definitions.many_task import build_document
+from iosonde.stats.estimate.probed_limit import ProbedLimit
 from iosonde.stats.overview import balance, hardware, probed_limits, wire
 from iosonde.stats.overview.calls import PhaseCalls
 
@@ -92,14 +93,14 @@ def test_links_and_disks_of_all_nodes_are_added_by_means_and_by_upper_ends():
 
     links = {"pairs": [link(["a", "b"], 9.0, 7.0)], "tcp": [link(["a", "c"], 6.0, 12.0)]}
     limit = probed_limits._sum_link_limits(links, {"a", "b"})
-    assert limit == probed_limits.ProbedLimit(2.0, 12.0 + 9.0, probed_limits.LINKS)
+    assert limit == ProbedLimit(2.0, 12.0 + 9.0, probed_limits.LINKS)
     assert probed_limits._sum_link_limits(links, {"a", "d"}) is None
     local = {"pairs": [link(["a", "b"], 9.0, 7.0, medium="memory")], "tcp": []}
     assert probed_limits._sum_link_limits(local, {"a", "b"}) is None
     disks = [{"host": host, "disk_read": known(2.0, high)} for host, high in (("a", 5.0), ("b", None), ("c", 9.0))]
     summary = {"nodes": disks, "own_disk": True}
     read = probed_limits._sum_disk_limits(summary, {"a", "b"}, "read")
-    assert read == probed_limits.ProbedLimit(4.0, 7.0, probed_limits.DISKS)
+    assert read == ProbedLimit(4.0, 7.0, probed_limits.DISKS)
     assert probed_limits._sum_disk_limits(summary, {"a", "b"}, "write") is None
     assert probed_limits._sum_disk_limits(summary, {"a", "x"}, "read") is None
     assert probed_limits._sum_disk_limits(summary | {"own_disk": False}, {"a"}, "read") is None

@@ -52,14 +52,8 @@ class Result(Generic[AnswerT]):
 
     def text(self) -> Iterable[str]:
         """Return the lines that the terminal shows."""
-        write = self._build_name_writer()
+        write = _choose_name_writer(self.answer)
         return self.lines(self.answer) if write is None else self._write_lines(write)
-
-    def _build_name_writer(self) -> Callable[[str], str] | None:
-        titles = [verdict.response for verdict in getattr(self.answer, "verdicts", ())]
-        examples = getattr(self.answer, "examples", None)
-        learned = [] if examples is None else [examples.response]
-        return build_name_writer([*titles, *learned, *getattr(self.answer, "responses", ())])
 
     def _write_lines(self, write: Callable[[str], str]) -> Iterator[str]:
         """Iterate over the lines with the names that people read; each is shown as soon as it is known."""
@@ -78,8 +72,7 @@ class Result(Generic[AnswerT]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
-        document, write = self.answer.to_dict(), self._build_name_writer()
-        return document if write is None else _write_sentences(document, write)
+        return build_document(self.answer)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row for each cell, factor or finding. Needs pandas."""
@@ -97,6 +90,19 @@ class Result(Generic[AnswerT]):
         if self.figure is None:
             raise InputError("no-figure", "this answer has no figure", "iosonde.plot draws DATA itself")
         return self.figure(self.answer, **how)
+
+
+def build_document(answer: TabularAnswer) -> dict[str, Any]:
+    """Return the JSON of an answer, with the names that people read in its sentences."""
+    document, write = answer.to_dict(), _choose_name_writer(answer)
+    return document if write is None else _write_sentences(document, write)
+
+
+def _choose_name_writer(answer: TabularAnswer) -> Callable[[str], str] | None:
+    titles = [verdict.response for verdict in getattr(answer, "verdicts", ())]
+    examples = getattr(answer, "examples", None)
+    learned = [] if examples is None else [examples.response]
+    return build_name_writer([*titles, *learned, *getattr(answer, "responses", ())])
 
 
 def _write_sentences(value: Any, write: Callable[[str], str], is_sentence: bool = False) -> Any:

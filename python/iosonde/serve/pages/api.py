@@ -4,8 +4,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from iosonde.commands.result import build_document
 from iosonde.commands.show import answer as show_answer
 from iosonde.commands.summary import answer as summary_answer
+from iosonde.commands.summary.sealed_pairs import lead_with_pairs
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
 from iosonde.data.query import ResponseQuery
@@ -50,12 +52,13 @@ def summarize(shelf: Shelf, address: Address) -> Document:
     experiments would share a cell, only the last is summarized. Raises InputError, DataError."""
     source, _ = open_data(_select_runs(shelf, address)).separate_last(alike=False)
     by = tuple(address.parameters("by")) or None
-    return summary_answer.summary(source, ResponseQuery(tuple(address.parameters("response"))), by).to_dict()
+    query = ResponseQuery(tuple(address.parameters("response")))
+    return build_document(lead_with_pairs(summary_answer.summary(source, query, by), source, query))
 
 
 def watch(shelf: Shelf, address: Address) -> Document:
     """Return ``/api/watch``: ``store``, ``where``, ``last``, ``response``. Raises InputError, DataError."""
-    return watch_selected_runs(shelf, address, _read_place(shelf, address))[0].to_dict()
+    return build_document(watch_selected_runs(shelf, address, _read_place(shelf, address))[0])
 
 
 def compare(shelf: Shelf, address: Address) -> Document:
@@ -63,7 +66,7 @@ def compare(shelf: Shelf, address: Address) -> Document:
     DataError."""
     if not (address.parameter("a") and address.parameter("b")):
         raise InputError("missing-parameter", "a comparison needs two sides", "give the stores a and b, as a=1&b=2")
-    return compare_selected_runs(shelf, address)[0].to_dict()
+    return build_document(compare_selected_runs(shelf, address)[0])
 
 
 DOCUMENTS: dict[str, Callable[[Shelf, Address], Document]] = {

@@ -13,26 +13,12 @@ from iosonde.core.hardware import NETWORK
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 
+from ..estimate.probed_limit import ProbedLimit, sum_best
 from . import hardware
 from .cells import TrialCell
 
-PROBED_MARGIN = 1.5  # a probe may not reach the full rate
 _PROBED = "of these nodes carried when they were probed"
 DISKS, LINKS, LINKS_OF_LAB = f"the disks {_PROBED}", f"the links {_PROBED}", "the links of the lab carry"
-
-
-@dataclass(frozen=True)
-class ProbedLimit:
-    """``bytes_per_s``: the sum over all nodes of a run of the probes' means, as ``bound`` has it, ``highest`` that of
-    their upper ends; ``what`` describes the limiting part."""
-
-    bytes_per_s: float
-    highest: float
-    what: str
-
-    def is_exceeded_by(self, bytes_per_s: float) -> bool:
-        """Return whether a rate is far above the mean, and outside its interval."""
-        return bytes_per_s > max(PROBED_MARGIN * self.bytes_per_s, self.highest)
 
 
 @dataclass(frozen=True)
@@ -99,7 +85,7 @@ def _sum_link_limits(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit
     for pair in (*summary["pairs"], *summary["tcp"]):
         for host in hosts & set(pair["hosts"]) if pair.get("medium", NETWORK) == NETWORK else ():
             links[host] += [pair["bandwidth"], pair["bandwidth_back"]]
-    return _sum_best(list(links.values()), LINKS)
+    return sum_best(list(links.values()), LINKS)
 
 
 def _find_lab_link_limit(run: StoredRun) -> ProbedLimit | None:
@@ -116,14 +102,7 @@ def _sum_disk_limits(summary: Mapping[str, Any], hosts: set[str], direction: str
     nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
     if summary["own_disk"] is False or len(nodes) < len(hosts):
         return None
-    return _sum_best([[node[f"disk_{direction}"]] for node in nodes], DISKS)
-
-
-def _sum_best(nodes: Sequence[Sequence[Estimate]], what: str) -> ProbedLimit | None:
-    """Sum the best of the estimates of each node; None if a node has none."""
-    means = [max((each.value or 0.0 for each in estimates), default=0.0) for estimates in nodes]
-    ends = [max((each.high or each.value or 0.0 for each in estimates), default=0.0) for estimates in nodes]
-    return ProbedLimit(sum(means), sum(ends), what) if all(means) else None
+    return sum_best([[node[f"disk_{direction}"]] for node in nodes], DISKS)
 
 
 def is_within(target: str, probed: str) -> bool:
