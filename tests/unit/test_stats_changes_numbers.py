@@ -302,9 +302,7 @@ def test_a_change_is_as_large_as_its_share_of_the_mean_before_it(step, share, is
     assert [change.at for change in find_changes([values], Search(share=share))[0]] == ([20] if is_found else [])
 
 
-@pytest.mark.parametrize(
-    ("is_inside", "p", "is_found"), [(False, 0.02, True), (True, 0.02, False), (True, 0.005, True)]
-)
+@pytest.mark.parametrize(("inside", "p", "is_found"), [(False, 0.02, True), (True, 0.02, False), (True, 0.005, True)])
 def test_a_segment_inside_a_history_is_one_of_many(inside, p, is_found):
     low, high = next(segment for segment in list_seeded_ranges(100, 20) if (segment[1] < 100) is inside)
 
