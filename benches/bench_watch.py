@@ -10,7 +10,8 @@ Prints the tables of docs/method/watching.md. A year of one series is a look eac
 of the smallest p of a change among the newest 14 points, up or down, that any look of a year shows: where p keeps its
 promise, a share of at most p of the years. A store of 48 series alarms where one of them has p ≤ 5 % ÷ 48.
 
-Ends with code 1 where p is small more often than it says, or where fewer steps are found than ``FOUND`` says, or
+Ends with code 1 where p is small more often than it says, changes are wrongly open or suspected in more than 5 % of
+years or looks, or where fewer steps are found than ``FOUND`` says, or
 those of several series later than ``POOLED_DELAYS`` says.
 
 ``--alarms`` adds years of one noise to those that a file has, and draws all of them beside the promise.
@@ -25,7 +26,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -82,20 +83,57 @@ def years(draw: Draw, count: int, seed: int = 1) -> np.ndarray:
     return np.array(found)
 
 
-def open_years(draw: Draw, count: int, seed: int = 4) -> tuple[float, float, float]:
-    """Of so many years of one series that does not change: the share in which a look has a new change, that in which a
-    look has any, new or still open, up or down; and the share of looks with a suspicion."""
-    rng, search, counts = np.random.default_rng(seed), Search(), np.zeros(3)
-    for _ in range(count):
-        values, new, any_change = draw(rng, DAYS), False, False
-        for day in range(FIRST, DAYS + 1):
-            (changes,) = find_changes([values[:day]], search)
-            new |= any(change.at >= day - search.newest for change in changes)
-            any_change |= bool(changes)
-            suspicion = find_suspected([values[:day]], (), [changes], search)[0]
-            counts[2] += (suspicion is not None) / (DAYS + 1 - FIRST)
-        counts[:2] += new, any_change
-    return tuple(float(share) for share in counts / count)
+@dataclass(frozen=True)
+class YearOfLooks:
+    """A year of daily looks at one series that does not change. ``new``: a look has a new change; ``any_change``: a
+    look has one, new or still open, up or down; ``is_open``: a look has one for the worse that is new or open, so that
+    ``watch`` ends with 1. ``suspected``: the share of looks with a suspicion."""
+
+    new: bool
+    any_change: bool
+    is_open: bool
+    suspected: float
+
+
+def look_for_a_year(values: np.ndarray) -> YearOfLooks:
+    """Look at a series, of which higher is better, each day from day ``FIRST`` on."""
+    search, new, any_change, wrong, suspected = Search(), False, False, False, 0
+    for day in range(FIRST, values.size + 1):
+        known = values[:day]
+        (changes,) = find_changes([known], search)
+        new |= any(change.at >= day - search.newest for change in changes)
+        any_change |= bool(changes)
+        wrong |= any(
+            known[change.at : change.end].mean() < known[change.begin : change.at].mean() for change in changes
+        )
+        suspected += find_suspected([known], (), [changes], search)[0] is not None
+    return YearOfLooks(new, any_change, wrong, suspected / (values.size + 1 - FIRST))
+
+
+def open_years(noise: str, count: int, seed: int = 4) -> list[YearOfLooks]:
+    """So many years of one series, by as many processes as there are processors."""
+    draws = np.random.default_rng(seed).spawn(count)
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(look_for_a_year, [DRAWS[noise](rng, DAYS) for rng in draws]))
+
+
+def wrong_opens(names: list[str], count: int) -> list[str]:
+    """Print how often a series that does not change has a change, open ones apart; what is beyond its limit."""
+    broken, allowed = [], Search().rate
+    print("| noise | years | a new change | new or open, up or down | for the worse: exit code 1 | suspicious looks |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for name in names:
+        looked = open_years(name, count)
+        suspected = [year.suspected for year in looked]
+        counts = [sum(year.new for year in looked), sum(year.any_change for year in looked)]
+        counts.append(sum(year.is_open for year in looked))
+        shares = " | ".join(f"{100 * each / count:.1f} %" for each in counts)
+        print(f"| {name} | {count} | {shares} | {100 * float(np.mean(suspected)):.1f} % |", flush=True)
+        if limits.too_many(counts[1], count, allowed):
+            broken.append(f"{name}: a wrong change in {counts[1]} of {count} years")
+        if limits.is_above(suspected, allowed):
+            broken.append(f"{name}: suspicions in {100 * float(np.mean(suspected)):.1f} % of the looks")
+    return broken
 
 
 def many_years(noise: str, count: int, before: int = 0) -> list[float]:
@@ -333,13 +371,7 @@ def main() -> int:
     options.add_argument("--open", type=int, help="new and open changes, and suspicions, in so many years each")
     asked = options.parse_args()
     if asked.open:
-        print(
-            "| noise | years with a new change | with any, new or open | looks with a suspicion |\n|---|---:|---:|---:|"
-        )
-        for noise in [asked.noise] if asked.noise else DRAWS:
-            shares = " | ".join(f"{100 * share:.1f} %" for share in open_years(DRAWS[noise], asked.open))
-            print(f"| {noise} | {shares} |", flush=True)
-        return 0
+        return limits.report(wrong_opens([asked.noise] if asked.noise else list(DRAWS), asked.open))
     if asked.alarms:
         kept = json.loads(asked.alarms.read_text()) if asked.alarms.exists() else {}
         if asked.noise:
@@ -357,6 +389,8 @@ def main() -> int:
     if not asked.noise:
         broken += steps_found(steps)
         broken += pools_found(max(5, steps // 3))
+        print()
+        broken += wrong_opens(list(DRAWS), 2 if asked.quick else 20)
         begun = time.perf_counter()
         find_changes([normal(np.random.default_rng(n), DAYS) for n in range(SERIES)], Search())
         print(f"\n{SERIES} series of {DAYS} points: {time.perf_counter() - begun:.2f} s without reading the store")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from scipy.stats import binom
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.stats import binom, ttest_1samp
 
 LUCK = 1e-4  # the chance at which a bench that keeps its promise exactly fails, in each cell
 
@@ -10,6 +13,14 @@ LUCK = 1e-4  # the chance at which a bench that keeps its promise exactly fails,
 def too_many(misses: int, draws: int, allowed: float) -> bool:
     """Whether a share of ``allowed`` would show so many misses, or more, in less than one of 10,000 repetitions."""
     return bool(draws) and float(binom.sf(misses - 1, draws, allowed)) < LUCK
+
+
+def is_above(shares: Sequence[float], allowed: float) -> bool:
+    """Whether the mean of independent shares is above ``allowed`` by more than luck, by Student's t."""
+    values = np.asarray(shares)
+    if values.size < 2 or np.ptp(values) == 0:
+        return values.size > 0 and float(values.mean()) > allowed
+    return float(ttest_1samp(values, allowed, alternative="greater").pvalue) < LUCK
 
 
 def report(broken: list[str]) -> int:

@@ -31,6 +31,35 @@ def test_chance_is_allowed_for(misses, draws, allowed, beyond):
     assert limits.too_many(misses, draws, allowed) is beyond
 
 
+@pytest.mark.parametrize(
+    ("shares", "beyond"),
+    [([], False), ([0.06], True), ([0.0, 0.0], False), ([0.0, 0.2, 0.1], False), ([0.1, 0.11] * 10, True)],
+)
+def test_the_spread_of_shares_is_allowed_for(shares, beyond):
+    assert limits.is_above(shares, 0.05) is beyond
+
+
+def test_wrong_open_changes_and_suspicions_are_held_to_their_limits(monkeypatch, capsys):
+    def draw(is_open: bool, suspected: float):
+        year = bench_watch.YearOfLooks(is_open, is_open, is_open, suspected)
+        monkeypatch.setattr(bench_watch, "open_years", lambda name, count: [year] * count)
+        return bench_watch.wrong_opens(["normal"], 20)
+
+    assert not draw(False, 0.04)
+    assert len(draw(True, 0.04)) == len(draw(False, 0.06)) == 1 and len(draw(True, 0.06)) == 2
+    assert "0.0 %" in capsys.readouterr().out
+
+
+def test_a_year_of_looks_at_a_step_is_open_and_at_noise_is_not():
+    rng = bench_watch.np.random.default_rng(1)
+    quiet = bench_watch.normal(rng, 40)
+    assert bench_watch.look_for_a_year(quiet).is_open is False
+    quiet[20:] *= 0.7
+    year = bench_watch.look_for_a_year(quiet)
+    assert year.new and year.any_change and year.is_open and 0 < year.suspected < 0.5
+    assert not bench_watch.look_for_a_year(100 / quiet).is_open, "a change for the better fails nobody"
+
+
 def test_an_interval_is_held_to_what_it_promises_and_only_there():
     normal, *_, dependent = bench_coverage.POPULATIONS
     assert not bench_coverage.is_beyond("mean (t)", normal, 0.95, 1890, 2000)

@@ -9,7 +9,16 @@ from scipy import stats as scipy_stats
 from iosonde.core.stored import StoredRun
 from iosonde.stats.changes import evidence, find
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
-from iosonde.stats.changes.find import Break, Search, estimate_levels, find_changes, list_seeded_ranges
+from iosonde.stats.changes.find import (
+    Break,
+    Search,
+    SearchedValues,
+    build_break,
+    estimate_levels,
+    find_changes,
+    list_seeded_ranges,
+    search_histories,
+)
 from iosonde.stats.estimate.compare import build_group, compare_groups
 from iosonde.stats.estimate.multiple import find_discovery_p_limit
 from messages import codes
@@ -291,3 +300,19 @@ def test_a_change_is_as_large_as_its_share_of_the_mean_before_it(step, share, is
     noise = np.modf(np.arange(40) * 0.6180339887)[0]
     values = 99.5 + noise + step * (np.arange(40) >= 20)
     assert [change.at for change in find_changes([values], Search(share=share))[0]] == ([20] if is_found else [])
+
+
+@pytest.mark.parametrize(("inside", "p", "is_found"), [(False, 0.02, True), (True, 0.02, False), (True, 0.005, True)])
+def test_a_segment_inside_a_history_is_one_of_many(inside, p, is_found):
+    low, high = next(segment for segment in list_seeded_ranges(100, 20) if (segment[1] < 100) is inside)
+
+    def find(begin: int, end: int) -> Break | None:
+        return Break(begin, end, begin + 30, p, 0.0, begin + 29, begin + 31) if (begin, end) == (low, high) else None
+
+    assert bool(search_histories([SearchedValues(100, find)], Search())[0]) is is_found
+
+
+def test_an_older_place_counts_all_nights_after_it():
+    split = evidence.RankSplit(100, 5.0, 0.0, 99, 101)
+    new, old = build_break(split, 0, 110, Search()).p, build_break(split, 0, 400, Search()).p
+    assert build_break(split, 0, 114, Search()).p == new < old < 3 * new

@@ -26,6 +26,9 @@ from .evidence import (
 )
 
 _MANY = 1000
+# Segments inside a history, which no look has among its newest values, are about so many times more than
+# compute_split_p counts (docs/method/watching.md).
+_INSIDE = 5.0
 LEAST = 5  # values on either side of a change
 SHARE = 0.03
 RATE = 0.05
@@ -140,13 +143,20 @@ def _split_segment(
 def _find_strongest(history: SearchedValues, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
-        history.find(begin + low, begin + high) for low, high in list_seeded_ranges(end - begin, 4 * search.least)
+        _weigh(history.find(begin + low, begin + high), end)
+        for low, high in list_seeded_ranges(end - begin, 4 * search.least)
     )
     return min(
         (candidate for candidate in candidates if candidate and candidate.p <= most),
         key=lambda candidate: candidate.p,
         default=None,
     )
+
+
+def _weigh(change: Break | None, end: int) -> Break | None:
+    """Return a change with the p-value of its segment: one that ends before its parent, as a dip needs, is one of
+    many more."""
+    return change if change is None or change.end == end else replace(change, p=min(1.0, _INSIDE * change.p))
 
 
 def find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
@@ -165,12 +175,14 @@ def is_large(values: Array, at: int, search: Search) -> bool:
 
 
 def build_break(split: RankSplit, begin: int, end: int, search: Search) -> Break:
-    """Build a change from the most significant split of the segment from ``begin`` to ``end``."""
+    """Build a change from the most significant split of the segment from ``begin`` to ``end``. As its nights pass, the
+    places that a look searches become more, so that p of an older change counts all those after it."""
+    longest = max(search.newest, end - begin - split.at)
     return Break(
         begin,
         end,
         begin + split.at,
-        compute_split_p(abs(split.z), search.looks, search.least, search.newest),
+        compute_split_p(abs(split.z), search.looks, search.least, longest),
         split.correlation,
         begin + split.first,
         begin + split.last,
