@@ -780,6 +780,42 @@ def test_what_dd_wrote_without_flushing_may_be_in_memory(options, seconds, memor
     assert entries == ([] if memory_bytes is None else [memory_bytes])
 
 
+@pytest.mark.parametrize(
+    ("tool", "nodes", "offset", "flags", "is_found"),
+    [
+        ("io500", 4, 3.0, "", True),
+        ("io500", 4, 0.0, "", False),
+        ("io500", 4, 0.1, "", False),
+        ("io500", 1, 3.0, "", False),
+        ("ior", 4, 3.0, "-w -g", True),
+        ("ior", 4, 0.0, "-w -g", False),
+        ("ior", 4, 3.0, "-w", False),
+        ("ior", 1, 3.0, "-w -g", False),
+    ],
+)
+def test_an_offset_of_the_nodes_clocks_is_in_open_close_and_the_total(tool, nodes, offset, flags, is_found):
+    run = Parsed(tool=tool, factors={"nodes": nodes}, facts={"command": f"ior {flags}"})
+    true_times = {"open_time": 0.5, "access_time": 90.0, "close_time": 0.25, "total_time": 91.0}
+    for metric, seconds in true_times.items():
+        run.rows.append(Row("ior_easy_write", metric, seconds + offset, "s", 3))
+    run.rows.append(Row("ior_easy_write", "bandwidth_last_done", 1e9, "bytes/s", 3))
+    if tool == "io500":
+        run.rows.append(Row("ior_easy_write", "time", 91.1, "s", 4))
+    note_contradictions(run)
+    assert list_operations(run, "S146") == ["ior_easy_write"] * is_found
+    if is_found:
+        assert "bandwidth_last_done" not in group_doubtful_metrics(run.contradictions)["ior_easy_write"]
+
+
+@pytest.mark.parametrize(("open_time", "close_time"), [(3.0, 0.5), (0.5, 3.0), (1.5, 1.5)])
+def test_a_total_above_the_phase_that_open_and_close_share_is_no_offset(open_time, close_time):
+    run = Parsed(tool="io500", factors={"nodes": 4})
+    times = {"time": 91.0, "total_time": 94.0, "open_time": open_time, "close_time": close_time, "access_time": 90.0}
+    run.rows = [Row("ior_easy_write", metric, seconds, "s", 3) for metric, seconds in times.items()]
+    note_contradictions(run)
+    assert not list_operations(run, "S146")
+
+
 def build_timed(*times: float, operation: str = "write", rate: str = "bandwidth_last_done") -> Parsed:
     run = Parsed(tool="x")
     for iteration, seconds in enumerate(times):

@@ -1,7 +1,6 @@
 """Ratios of a run over systems: the share of open and close in a phase, the time of a phase ÷ its stonewall, and the
 largest part of a rank or an epoch ÷ the mean. A system counts once, whatever it submitted."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -16,6 +15,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.vocabulary import IOR, MDTEST
 from iosonde.data.source import Source, StoredSource
+from iosonde.importers.plausibility.clocks import CLOSE_TIME, OPEN_TIME, compute_clock_offset
 from iosonde.importers.reading import split_command
 from iosonde.stats.estimate.clusters import Clustered
 from iosonde.stats.overview.balance import compute_imbalance_index
@@ -26,9 +26,6 @@ RANKS = {"operations": "operations by rank", "access_time": "access time by rank
 COMMON = 0.5  # of the systems with the most frequent metric
 _HIGH = 0.9  # the quantile
 _TOTALS = ("total_time", "time")
-OPEN_TIME, CLOSE_TIME = "open_time", "close_time"
-_ROUNDED = 0.002  # of a time: tools print four or five digits
-_ALIKE = 0.9  # of an offset: open and close are at least as long
 _FILE_SYSTEM = ("file_system", FILESYSTEM, "fs")
 _EPOCH_RATE = "_throughput_samples_per_second"
 
@@ -132,7 +129,7 @@ def list_open_close(source: Source) -> Iterator[RunRatio]:
     Phases that ``list_clock_offsets`` names are left out."""
     for (run, operation), times in _sum_times(source.run_rows).items():
         total = times.get(_TOTALS[0]) or 0.0
-        if total > 0 and OPEN_TIME in times and CLOSE_TIME in times and not _compute_clock_offset(times):
+        if total > 0 and OPEN_TIME in times and CLOSE_TIME in times and not compute_clock_offset(times):
             yield RunRatio(operation, OPEN, run, times[OPEN_TIME] / total)
             yield RunRatio(operation, CLOSE, run, times[CLOSE_TIME] / total)
 
@@ -140,19 +137,8 @@ def list_open_close(source: Source) -> Iterator[RunRatio]:
 def list_clock_offsets(source: Source) -> Iterator[RunRatio]:
     """Yield the seconds by which the clocks of a phase's nodes differ, where they falsify its times."""
     for (run, operation), times in _sum_times(source.run_rows).items():
-        if offset := _compute_clock_offset(times):
+        if offset := compute_clock_offset(times):
             yield RunRatio(operation, "clock offset", run, offset)
-
-
-def _compute_clock_offset(times: Mapping[str, float]) -> float:
-    """Return by how many seconds the total time exceeds the phase, which one node measured around it; 0 if it does not.
-
-    IOR takes the first start and the last end of all ranks, each by the clock of its node. An offset prolongs open,
-    close and the total alike, whereas true times of open and close would add up to what the total has more.
-    """
-    excess = times.get("total_time", 0.0) - times.get("time", math.inf)
-    shortest = min(times.get(OPEN_TIME, 0.0), times.get(CLOSE_TIME, 0.0))
-    return excess if excess > _ROUNDED * times.get("time", 0.0) and shortest > _ALIKE * excess else 0.0
 
 
 def list_wear_out(source: Source) -> Iterator[RunRatio]:

@@ -8,6 +8,7 @@ are absent, and allows for the digits that tools round away.
 from ..parsed import Parsed
 from .buffered_writes import find_buffered_writes
 from .caches import find_cached_reads
+from .clocks import find_clock_offsets
 from .latencies import find_impossible_latencies
 from .littles_law import find_wrong_in_flight
 from .numbers import group_numbers
@@ -35,6 +36,7 @@ def note_contradictions(run: Parsed) -> None:
         find_buffered_writes,
         find_short_times,
         find_drawn_offsets,
+        find_clock_offsets,
     ):
         for contradiction in find(run, groups):
             key = contradiction.code, contradiction.operation, contradiction.metrics, contradiction.line

@@ -18,9 +18,9 @@ from ..reading import split_command
 from .numbers import Numbers
 
 CODE = "S146"
-OPEN_TIME, CLOSE_TIME, TOTAL_TIME = "open_time", "close_time", "total_time"
-_ACCESS_TIME, _PHASE_TIME = "access_time", "time"
-_TIMES = (OPEN_TIME, _ACCESS_TIME, CLOSE_TIME, TOTAL_TIME, _PHASE_TIME)
+OPEN_TIME, CLOSE_TIME = "open_time", "close_time"
+_ACCESS_TIME, _TOTAL_TIME, _PHASE_TIME = "access_time", "total_time", "time"
+_TIMES = (OPEN_TIME, _ACCESS_TIME, CLOSE_TIME, _TOTAL_TIME, _PHASE_TIME)
 _ROUNDED = 0.002  # of a time: tools print four or five digits
 _ALIKE = 0.9  # of an offset: open and close are at least as long
 _BARRIERS = "-g"
@@ -28,7 +28,7 @@ _BARRIERS = "-g"
 
 def find_clock_offsets(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contradiction]:
     """Yield the phases of IOR whose times have an offset of the nodes' clocks; the rate of IO500 does not have it."""
-    if run.tool not in ("ior", "io500"):
+    if run.tool not in ("ior", "io500") or run.factors.get("nodes") == 1:
         return
     has_barriers = run.tool == "ior" and _BARRIERS in split_command(str(run.facts.get("command", "")))
     times: dict[str, dict[str, float]] = {}
@@ -39,17 +39,16 @@ def find_clock_offsets(run: Parsed, groups: Sequence[Numbers]) -> Iterator[Contr
             own[row.metric] = own.get(row.metric, 0.0) + row.value
             lines.setdefault(row.operation, row.line)
     for operation, own in times.items():
-        offset = compute_clock_offset(own) or (compute_offset_between_barriers(own) if has_barriers else 0.0)
+        offset = compute_clock_offset(own) or (_compute_offset_between_barriers(own) if has_barriers else 0.0)
         if offset:
             sentence = Message(
                 "clock-offset",
-                "clocks of nodes differ by {offset} in {operation}: its times of open and close and its total are longer "
-                "by that",
+                "clocks of nodes differ by {offset} in {operation}: its times of open and close and its total are "
+                "longer by that",
                 offset=format_rate(offset, "s"),
                 operation=operation,
             )
-            metrics = (OPEN_TIME, CLOSE_TIME, TOTAL_TIME)
-            yield Contradiction(CODE, operation, metrics, sentence, lines[operation])
+            yield Contradiction(CODE, operation, (OPEN_TIME, CLOSE_TIME, _TOTAL_TIME), sentence, lines[operation])
 
 
 def compute_clock_offset(times: Mapping[str, float]) -> float:
@@ -59,14 +58,14 @@ def compute_clock_offset(times: Mapping[str, float]) -> float:
     total has more.
     """
     phase = times.get(_PHASE_TIME, math.inf)
-    excess = times.get(TOTAL_TIME, 0.0) - phase
+    excess = times.get(_TOTAL_TIME, 0.0) - phase
     shortest = min(times.get(OPEN_TIME, 0.0), times.get(CLOSE_TIME, 0.0))
     return excess if excess > _ROUNDED * phase and shortest > _ALIKE * excess else 0.0
 
 
-def compute_offset_between_barriers(times: Mapping[str, float]) -> float:
-    """Return by how many seconds open, access and close, between barriers, exceed the total: twice the offset."""
+def _compute_offset_between_barriers(times: Mapping[str, float]) -> float:
+    """Return half of what open, access and close, between barriers, have more than the total."""
     parts = [times.get(name, 0.0) for name in (OPEN_TIME, _ACCESS_TIME, CLOSE_TIME)]
-    total = times.get(TOTAL_TIME, math.inf)
+    total = times.get(_TOTAL_TIME, math.inf)
     offset = (sum(parts) - total) / 2
-    return offset if all(parts) and offset > _ROUNDED * total and min(parts) > _ALIKE * offset else 0.0
+    return offset if offset > _ROUNDED * total and min(parts) > _ALIKE * offset else 0.0
