@@ -177,9 +177,9 @@ def _follows_group(rows: Table, group: str, name: str, names: Sequence[str]) -> 
     missing = rows.column(name).missing
     others = rows.number_groups([other for other in names if other not in (group, name)]) if missing.any() else ()
     stated = rows.take(~missing)
-    is_told_apart = not set(np.array(others)[missing]) & set(np.array(others)[~missing]) if len(others) else True
+    is_explained = not set(np.array(others)[missing]) & set(np.array(others)[~missing]) if len(others) else True
     levels = len(rows.groups([group]))
-    return is_told_apart and len(stated.groups([group])) == len(stated.groups([group, name])) == levels
+    return is_explained and len(stated.groups([group])) == len(stated.groups([group, name])) == levels
 
 
 def build_part(response: Response, cell: dict[str, Any], adjust: tuple[str, ...] = ()) -> ComparedPart:

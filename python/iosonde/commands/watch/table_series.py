@@ -117,8 +117,8 @@ def _build_run(rows: Table, night: str, row: int, order: _Order, facts: Sequence
     texts = {
         name: format_cell(_get_cell(rows.columns[name], row)) for name in facts if not rows.columns[name].missing[row]
     }
-    named = next((name for name in facts if get_last_word(rows.columns[name]) in _COMMITS), "")
-    commit = texts.pop(named) if named and not rows.columns[named].missing[row] else ""
+    commit_column = next((name for name in facts if get_last_word(rows.columns[name]) in _COMMITS), "")
+    commit = texts.pop(commit_column) if commit_column and not rows.columns[commit_column].missing[row] else ""
     return StoredRun(
         {
             "id": night,
