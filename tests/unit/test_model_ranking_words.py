@@ -505,3 +505,16 @@ def test_steps_and_extremes_of_levels():
         Level(4096, 65536, known(1.0), "bytes").name == "4 KiB to 64 KiB"
         and Level(0.12345, 0.12345, known(1.0)).name == "0.1235"
     )
+
+
+def test_the_larger_share_comes_first_and_what_only_interacts_is_not_ranked():
+    def effect(name, share, p):
+        return FactorEffect((name,), known(share, share / 2, 2 * share), p, adjusted=p)
+
+    effects = ResponseEffects(
+        ("a", "b", "c"), (effect("a", 0.18, 0.001), effect("b", 0.4, 0.001), effect("c", 0.02, 0.6))
+    )
+    made = ranking(factor("a"), factor("b"), factor("c"), order=(("a", "b", "c"),), effects=effects)
+    first, second = warnings.describe_ranking(made).split(". ")
+    assert first.index("b (40") < first.index("a (18") and "c (" not in first
+    assert second.endswith("c.")

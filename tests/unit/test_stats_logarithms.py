@@ -41,7 +41,7 @@ def test_a_small_effect_beside_a_large_one_is_said_by_its_ratio() -> None:
     (effect,) = [effect for effect in estimate_effects(settings, values, None, 0.95).effects if effect.name == "size"]
     assert effect.ratio is not None and effect.ratio.low is not None and effect.ratio.high is not None
     assert 1 < effect.ratio.low < 1.2 < effect.ratio.high < 1.4
-    tiny = replace(effect, explained=replace(effect.explained, value=1e-5, low=0.0))
+    tiny = replace(effect, adjusted=0.001, explained=replace(effect.explained, value=1e-5, low=0.0))
     assert tiny.text.startswith("×1.") and "%" in replace(tiny, ratio=None).text
 
 

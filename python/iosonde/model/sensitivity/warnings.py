@@ -42,7 +42,9 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
         return _describe_no_effect(ranking)
     joint = {name for effect in ranking.effects.significant if effect.is_joint for name in effect.factors}
     order, order_within = _remove_names(ranking.order, {*taken, *joint}), _remove_names(ranking.order_within, taken)
+    order, dependent = _separate_dependent(ranking, order)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
+    parts += [f"not significant alone, but in interaction: {join_names(dependent)}"] if dependent else []
     blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
     parts += describe_blocks(blocks)
     parts += [f"together {effect.name} explain {effect.text} of the variation" for effect in blocks if effect.is_joint]
@@ -83,6 +85,15 @@ def _remove_names(order: Sequence[Sequence[str]], taken: Collection[str]) -> lis
     return [group for group in groups if group]
 
 
+def _separate_dependent(ranking: Ranking, order: Sequence[Sequence[str]]) -> tuple[list[list[str]], list[str]]:
+    """Return the order of the factors with a significant effect, and those that matter by an interaction alone; all
+    keep their order if there is no other."""
+    significant = {name for effect in ranking.effects.significant for name in effect.factors}
+    dependent = [name for group in order for name in group if name not in significant]
+    rest = _remove_names(order, dependent)
+    return (rest, dependent) if rest else ([list(group) for group in order], [])
+
+
 def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
     """Capitalise each part, except a first one that begins with a factor's name (``has_name``)."""
     for place, part in enumerate(parts):
@@ -106,10 +117,20 @@ def _describe_no_effect(ranking: Ranking) -> str:
 
 
 def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the groups, with one name for factors that change together."""
+    """Return the groups, the largest share first, with one name for factors that change together."""
     effects = ranking.effects
+
+    def get_share(name: str) -> float:
+        effect = effects.effect_of(name)
+        return 0.0 if effect is None else effect.share
+
     return [
-        list(dict.fromkeys(effect.name if (effect := effects.effect_of(name)) else name for name in group))
+        list(
+            dict.fromkeys(
+                effect.name if (effect := effects.effect_of(name)) else name
+                for name in sorted(group, key=get_share, reverse=True)
+            )
+        )
         for group in order
     ]
 

@@ -133,14 +133,18 @@ class FactorEffect:
     def ratio_text(self) -> str:
         """Return the ratio of the levels where the share would be written as 0.0 %, or only logarithms show the effect:
         ``×1.064 (1.034–1.094)``; '' of any other, or without a ratio."""
-        if self.ratio is None or self.share >= (NO_SHARE if self.hidden_share is None else MINOR_SHARE):
+        if (
+            self.ratio is None
+            or not self.passes_test
+            or self.share >= (NO_SHARE if self.hidden_share is None else MINOR_SHARE)
+        ):
             return ""
         return f"×{format_estimate(self.ratio, '').removesuffix(' (~)')}"
 
     @property
     def hidden_share(self) -> Estimate | None:
-        """Return the share of the variation of logarithms where that of the values may be 0."""
-        return self.log_share if self.explained.low == 0 else None
+        """Return the share of the variation of logarithms where only these show the effect."""
+        return self.log_share if self.explained.low == 0 and self.passes_test else None
 
 
 @dataclass(frozen=True)
