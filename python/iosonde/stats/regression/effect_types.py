@@ -153,7 +153,8 @@ class ResponseEffects:
     ``shared``: the share of the variation that several explain but none beyond the others.
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
-    variation of settings beyond all effects, if it is significant."""
+    variation of settings beyond all effects, if it is significant; ``interacting``: the two factors that make most of
+    it, if there are two."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -162,6 +163,7 @@ class ResponseEffects:
     joint: FactorEffect | None = None
     shared: float = 0.0
     interaction: float = 0.0
+    interacting: tuple[str, ...] = ()
 
     @property
     def minor(self) -> list[FactorEffect]:
@@ -421,8 +423,9 @@ def describe_minor_effects(effects: ResponseEffects) -> list[str]:
 def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
     """Yield what belongs to the interaction, if it is more than all but the largest effect."""
     if effects.interaction >= max(MINOR_SHARE, sum(effect.share for effect in effects.significant[1:])):
-        share = format_percent(effects.interaction)
-        yield f"{share} is interaction: the effect of one of {join_names(list(effects.factors))} depends on the others"
+        any_factor = f"one of {join_names(list(effects.factors))} depends on the others"
+        which = " depends on ".join(effects.interacting) or any_factor
+        yield f"{format_percent(effects.interaction)} is interaction: the effect of {which}"
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:

@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -46,6 +47,8 @@ FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
 _MOST_LEVELS = 300  # compared in pairs
+_MOST_IN_PAIRS = 8  # factors whose pairs are looked at
+_MOST_OF_INTERACTION = 0.8
 _DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
@@ -241,7 +244,8 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
 
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
     between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
-    return replace(effects, joint=_estimate_joint(data), interaction=between)
+    pair = _find_interacting_pair(data, between * data.total) if interact else ()
+    return replace(effects, joint=_estimate_joint(data), interaction=between, interacting=pair)
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
@@ -286,6 +290,21 @@ def _has_interactions(data: _Data) -> bool:
     if df < 1 or noise.df < 1 or noise.ss <= 0:
         return df >= 1 and noise.df >= 1 and between > _NOTHING * data.total
     return f_upper_p(between / df / (noise.ss / noise.df), df, noise.df) < _DIFFERS
+
+
+def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
+    """Return the two factors whose interaction is most of the variation ``between`` settings beyond all effects; none
+    if several interactions make it, or there are too many settings to look."""
+    if data.counts.size > _MOST_LEVELS or len(data.columns) > _MOST_IN_PAIRS:
+        return ()
+    main = build_orthonormal_basis(list(data.columns.values()), data.counts)
+    for pair in combinations(data.columns, 2):
+        levels = data.number_levels(pair)
+        cells = np.asarray(levels[:, None] == np.arange(1, levels.max() + 1), float)
+        added = remove_basis(build_orthonormal_basis([cells], data.counts), main)
+        if data.sum_squares(added) >= _MOST_OF_INTERACTION * between:
+            return pair
+    return ()
 
 
 def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> float | None:
