@@ -439,6 +439,7 @@ def test_rows_of_statistics_by_other_words_are_no_trials(tmp_path, name, trials,
         ("exit_code", "137", "0", 10),
         ("exit status", "2", "0", 10),
         ("code", "2", "0", 12),  # may be anything
+        ("timeout", "30", "0", 12),  # a setting
         ("ok", "no", "yes", 10),
         ("ok", "0", "1", 10),
         ("valid", "0", "1", 10),

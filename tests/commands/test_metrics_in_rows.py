@@ -209,6 +209,7 @@ def test_an_operation_is_part_of_the_name_of_its_metrics(tmp_path):
     assert set(iosonde.summary(path, by="op", response="bw").to_frame()["op"]) == {"W", "R"}
 
 
-def test_min_and_max_of_something_that_was_set_are_levels(tmp_path):
-    rows = [{"fs": fs, "tuning": ("min", "max")[run % 2], "MB/s": work} for fs, _, run, work in TRIALS]
-    assert set(iosonde.summary(write(tmp_path, rows)).to_frame()["tuning"]) == {"min", "max"}
+@pytest.mark.parametrize("levels", [("min", "max"), ("p1", "p2")])
+def test_levels_that_may_be_statistics_are_levels(tmp_path, levels):
+    rows = [{"fs": fs, "pool": levels[run % 2], "mbs": work} for fs, _, run, work in TRIALS]
+    assert set(iosonde.summary(write(tmp_path, rows)).to_frame()["pool"]) == set(levels)

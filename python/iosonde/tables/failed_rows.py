@@ -25,7 +25,6 @@ _FAILURES = frozenset(
         "fail",
         "fehler",
         "fehlercode",
-        "timeout",
         "crashed",
         "aborted",
         "exception",

@@ -96,6 +96,9 @@ _COMPANIONS = _QUALIFIERS | frozenset(
 )
 # Executions before the trials.
 _WARM_UPS = frozenset(("warmup", "warm-up", "warm up", "preheat", "aufwärmen", "aufwärmlauf", "vorlauf"))
+_PERCENTILE = re.compile(  # p1, p2 and p3 may be pools
+    r"p\d{2}(?:[._]?\d+)?|\d{2}(?:\.\d+)?\s*(?:%|th|st|nd|rd)?\s*(?:ci|percentile|perzentil|quantile?|pct)?"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = {ord("∅"): "ø", ord("⌀"): "ø"}
 _LEAST_TRIALS = 3  # in a column without the name of one: 1, 2, 3, max
@@ -156,8 +159,10 @@ def is_statistic(cell: str) -> bool:
 
 def are_statistics(cells: Collection[str]) -> bool:
     """Return whether several cells are statistics, of which one can be nothing else: min and max may be levels."""
-    is_sure = any(_is_summary(cell) or any(map(str.isdigit, cell)) for cell in cells)
-    return len(cells) > 1 and is_sure and all(map(is_statistic, cells))
+    numbered = [cell for cell in cells if any(map(str.isdigit, cell))]
+    is_sure = bool(numbered) or any(map(_is_summary, cells))
+    are_percentiles = all(_PERCENTILE.fullmatch(cell.strip().lower()) for cell in numbered)
+    return len(cells) > 1 and is_sure and are_percentiles and all(map(is_statistic, cells))
 
 
 def _is_summary(cell: str) -> bool:
