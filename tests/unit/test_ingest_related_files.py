@@ -118,6 +118,19 @@ def of(run, operation, metric):
     return [one.value for one in run.observations if (one.operation, one.metric) == (operation, metric)]
 
 
+@pytest.mark.parametrize(("offset_s", "n_findings"), [(4.0, 1), (0.0, 0)])
+def test_clocks_of_nodes_that_differ_are_found_by_the_list_beside_iors_output(tmp_path, offset_s, n_findings):
+    times = {"0.026540": 0.02654, "300.1 ": 300.1, "0.012107": 0.012107, "300.5 ": 300.5}
+    text = ior()
+    for words, seconds in times.items():
+        text = text.replace(words, f"{seconds + offset_s:.6f} ")
+    imported(directory(tmp_path / "in", result__txt=result(), ior_easy_write__txt=text), tmp_path / "s")
+    findings = [
+        finding for finding in iosonde.check(str(tmp_path / "s")).to_dict()["findings"] if finding["code"] == "S146"
+    ]
+    assert [finding["evidence"]["operation"] for finding in findings] == ["ior_easy_write"] * n_findings
+
+
 def test_the_files_of_one_execution_are_one_run_without_doubles(tmp_path):
     made = imported(whole(tmp_path / "in"), tmp_path / "s")
     assert (made["runs"], made["joined"], made["incomplete"]) == (1, 2, 0)

@@ -418,3 +418,17 @@ def test_averages_with_a_gap_contradict_nothing(tmp_path):
     log = {"x_iops.1.log": "5000, 1200000, 0, 0\n10000, 1200000, 0, 0\n30001, 1200000, 0, 0\n"}
     _, runs = import_directory(write_files(tmp_path / "a", build_text("398k"), log), tmp_path / "s")
     assert (len(runs), list_contradictions(runs)) == (2, [])
+
+
+def test_two_prints_of_a_darshan_log_that_only_printed_are_one_run(tmp_path):
+    head = "# darshan log version: 3.41\n# jobid: 5\n# start_time: 1700000000\n# nprocs: 1\n# run time: 9\n"
+    counters = {"WRITES": 500, "BYTES_WRITTEN": 4000, "F_WRITE_TIME": 2.0}
+    lines = [f"STDIO\t0\t7\tSTDIO_{name}\t{value}\t/x/a.txt\t/x\text4\n" for name, value in counters.items()]
+    totals = [f"total_STDIO_{name}: {value}\n" for name, value in counters.items()]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "files.txt").write_text(head + "".join(lines))
+    (tmp_path / "in" / "total.txt").write_text(head + "".join(totals))
+    iosonde.import_files(tmp_path / "in", tmp_path / "s", recursive=True)
+    (run,) = Store.open(tmp_path / "s").runs()
+    (file,) = run["facts"]["io_counters"]["buffered"]["files"]
+    assert file["name"] == "/x/a.txt"

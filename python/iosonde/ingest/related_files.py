@@ -21,6 +21,7 @@ from iosonde.importers.io500_execution import (
     join_directory,
 )
 from iosonde.importers.parsed import Parsed
+from iosonde.importers.plausibility import note_contradictions
 from iosonde.importers.runs import build_runs, compute_digest
 
 from . import same_measurement
@@ -137,6 +138,7 @@ def merge_runs(
             executions[execution.base.name] = execution
             files_by_base[execution.base.name] = files
             own[execution.base.name] = [execution.parsed]
+            note_contradictions(execution.parsed)  # the list and the outputs of its phases may contradict each other
         for part in (part for file in files for part in file.parts) if execution is None else execution.unused:
             own.setdefault(part.name, []).append(part.parsed)
         into |= _join_accounts([file.name for file in files], own)

@@ -236,7 +236,11 @@ def _merge_account(base: _Account, other: _Account) -> None:
 def _choose_counters(*facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return Darshan's counters of single files, of the last account that has them: others have their sums only."""
     of_accounts = [account[IO_COUNTERS] for account in facts if IO_COUNTERS in account]
-    of_files = [counters for counters in of_accounts if counters["files"][0]["files"]]
+    of_files = [
+        counters
+        for counters in of_accounts
+        if any(file["name"] for file in (*counters["files"], *(counters.get("buffered") or {"files": ()})["files"]))
+    ]
     return {IO_COUNTERS: of_files[-1]} if of_files else {}
 
 
