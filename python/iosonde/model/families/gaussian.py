@@ -1,12 +1,13 @@
 """Gaussian process for small data (Rasmussen & Williams 2006, ch. 2): near settings have similar responses.
 
-Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood.
-Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction: mean + sd × Σ
-weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response is modelled by its
-logarithm (``log``), and then never predicted below 0, if held-out settings, one at a time, are predicted better so
-(Sundararajan & Keerthi, Neural Computation 13, 2001).
+Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood,
+by scikit-learn. Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction:
+mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response is
+modelled by its logarithm (``log``), and then never predicted below 0, if held-out settings, one at a time, are
+predicted better so (Sundararajan & Keerthi, Neural Computation 13, 2001).
 """
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +26,6 @@ OPTIONS: dict[str, Any] = {}
 MOST_SETTINGS = 300
 SPREAD = 1.5  # a response within this factor is much the same on either scale
 _STEPS = 30
-_JITTER = 1e-10  # of the diagonal
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     factors = describe_scales(factors_to_json(examples.features), settings)
     u = to_distance_coordinates(factors, settings, settings)
     is_wide = means.min() > 0 and means.max() > SPREAD * means.min()
-    processes = [_fit_process(u, means, log) for log in ((False, True) if is_wide else (False,))]
+    processes = [_fit_process(u, means, log, seed) for log in ((False, True) if is_wide else (False,))]
     process = min(processes, key=lambda process: process.error)
     return {
         **process.form,
@@ -65,73 +65,42 @@ class _Process:
     error: float
 
 
-def _fit_process(u: Array, means: Array, log: bool) -> _Process:
-    from scipy.optimize import minimize
+def _fit_process(u: Array, means: Array, log: bool, seed: int) -> _Process:
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
     y = np.log(means) if log else means
     mean, sd = float(y.mean()), float(y.std()) or 1.0
-    likelihood = _Likelihood((u[:, None, :] - u[None, :, :]) ** 2, (y - mean) / sd)
-    starts = [_AMPLITUDE, *[_SCALE] * u.shape[1], _NOISE]
-    # Later iterations change no prediction.
-    with use_single_blas_thread():
-        optimum = minimize(
-            likelihood.negative_with_gradient,
-            np.log([start.value for start in starts]),
-            method="L-BFGS-B",
-            jac=True,
-            bounds=np.log([(start.low, start.high) for start in starts]),
-            options={"maxiter": _STEPS},
-        )
-        half_inverse, weights, _ = likelihood.solve(optimum.x)
-    loo_predictions = y - sd * weights / (half_inverse**2).sum(axis=0)
+    kernel = ConstantKernel(1.0, (1e-2, 1e3)) * RBF(np.full(u.shape[1], 0.5), (0.05, 50.0)) + WhiteKernel(
+        0.1, (1e-6, 10.0)
+    )
+    process = GaussianProcessRegressor(kernel, alpha=1e-10, optimizer=_minimise_objective, random_state=seed)
+    with warnings.catch_warnings(), use_single_blas_thread():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
+        process.fit(u, (y - mean) / sd)
+        half_inverse = np.linalg.inv(process.L_)
+    loo_predictions = y - sd * process.alpha_ / (half_inverse**2).sum(axis=0)
     with np.errstate(over="ignore"):
         error = float(np.abs((np.exp(loo_predictions) if log else loo_predictions) - means).mean())
-    amplitude, *scales, noise = np.exp(optimum.x).tolist()
-    form = {"log": log, "mean": mean, "sd": sd, "amplitude": amplitude, "noise": noise, "scales": scales}
-    return _Process(form, weights, error)
+    smooth, noise = process.kernel_.k1, process.kernel_.k2
+    form = {
+        "log": log,
+        "mean": mean,
+        "sd": sd,
+        "amplitude": float(smooth.k1.constant_value),
+        "noise": float(noise.noise_level),
+        "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
+    }
+    return _Process(form, process.alpha_, error)
 
 
-@dataclass(frozen=True)
-class _Start:
-    """Where the search for a number begins, and its limits."""
+def _minimise_objective(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:
+    """Minimise by L-BFGS-B as scikit-learn does, but at most ``_STEPS`` iterations: later ones change no prediction."""
+    from scipy.optimize import minimize
 
-    value: float
-    low: float
-    high: float
-
-
-_AMPLITUDE, _SCALE, _NOISE = _Start(1.0, 1e-2, 1e3), _Start(0.5, 0.05, 50.0), _Start(0.1, 1e-6, 10.0)
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    """The likelihood of a standardised response by the logarithms of amplitude, scales and noise (Rasmussen & Williams,
-    eq. 5.8, 5.9). ``squares``: of the distances of the points, by column."""
-
-    squares: Array
-    response: Array
-
-    def solve(self, logs: Array) -> tuple[Array, Array, Array]:
-        """Return the inverse of the Cholesky factor, the weights, and the covariances without noise. Raises
-        LinAlgError."""
-        amplitude, *scales, noise = np.exp(logs)
-        smooth = amplitude * np.exp(-0.5 * self.squares @ np.power(scales, -2.0))
-        covariance = smooth + (noise + _JITTER) * np.eye(len(smooth))
-        half_inverse = np.linalg.inv(np.linalg.cholesky(covariance))
-        return half_inverse, half_inverse.T @ (half_inverse @ self.response), smooth
-
-    def negative_with_gradient(self, logs: Array) -> tuple[float, Array]:
-        """Return the negative logarithm of the likelihood, up to a constant, and its gradient."""
-        try:
-            half_inverse, weights, smooth = self.solve(logs)
-        except np.linalg.LinAlgError:
-            return np.inf, np.zeros_like(logs)
-        value = 0.5 * self.response @ weights - np.log(np.diag(half_inverse)).sum()
-        inner = np.outer(weights, weights) - half_inverse.T @ half_inverse
-        share = inner * smooth
-        by_scale = np.tensordot(share, self.squares, 2) * np.exp(-2 * logs[1:-1])
-        gradient = np.array([share.sum(), *by_scale, np.exp(logs[-1]) * np.trace(inner)])
-        return float(value), -0.5 * gradient
+    optimum = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": _STEPS})
+    return optimum.x, float(optimum.fun)
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
