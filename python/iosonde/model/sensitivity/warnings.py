@@ -1,6 +1,7 @@
 """A ranking in words: one sentence, and the warnings against reading it too simply."""
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from iosonde.core.estimate_text import format_explained_share, format_percent_estimate
 from iosonde.core.message import Message, restore_message
@@ -44,7 +45,9 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     order, order_within = _remove_names(ranking.order, {*taken, *joint}), _remove_names(ranking.order_within, taken)
     order, dependent = _separate_dependent(ranking, order)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
-    parts += [f"not significant alone, but in interaction: {join_names(dependent)}"] if dependent else []
+    numbers = _format_numbers(ranking) if dependent else {}
+    texts = [f"{name} ({numbers[name]})" if name in numbers else name for name in dependent]
+    parts += [f"not significant alone, but in interaction: {join_names(texts)}"] if texts else []
     blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
     parts += describe_blocks(blocks)
     parts += [f"together {effect.name} explain {effect.text} of the variation" for effect in blocks if effect.is_joint]
@@ -73,7 +76,8 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
         parts.append(f"not distinguishable from differences between bring-ups: {join_names(untested)}")
-    parts += describe_minor_effects(ranking.effects)
+    alone = tuple(effect for effect in ranking.effects.effects if not set(effect.factors) & set(dependent))
+    parts += describe_minor_effects(replace(ranking.effects, effects=alone))
     minor = {name for effect in ranking.effects.minor for name in effect.factors} if ranking.effects.significant else ()
     if silent := [name for name in ranking.silent if name not in (*untested, *minor)]:
         parts.append(f"not significant: {join_names(silent)}")
