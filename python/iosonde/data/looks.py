@@ -11,6 +11,7 @@ import numpy as np
 from iosonde.core.column_roles import TRIALS as TRIALS
 from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.column_values import has_integers as has_integers
+from iosonde.core.column_values import is_consecutive
 from iosonde.core.column_values import is_mostly_distinct as is_mostly_distinct
 from iosonde.core.table import Column
 
@@ -69,7 +70,7 @@ def is_rank_number(column: Column) -> bool:
     if word not in RANKS or not column.numeric:
         return False
     numbers = np.unique(column.values[~column.missing].astype(float))
-    counts = numbers.size > 1 and bool(np.all(np.diff(numbers) == 1)) and numbers[0] in (0, 1)
+    counts = is_consecutive(numbers) and numbers[0] in (0, 1)
     return counts and (word == RANKS[0] or numbers[0] == 0)
 
 

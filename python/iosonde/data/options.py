@@ -148,7 +148,13 @@ class DataOptions(RowOptions):
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
         columns = (*self.grouping_columns, *(self.response or ()))
-        return self.open(self.data if data is None else data, ranks=RANK in columns, question=columns)
+        question = (*columns, *self._list_side_columns())
+        return self.open(self.data if data is None else data, ranks=RANK in columns, question=question)
+
+    def _list_side_columns(self) -> NameList:
+        """Return the columns of ``group`` and ``pair``, where the command has them."""
+        group, pair = vars(self).get("group"), vars(self).get("pair")
+        return (*([group] if group else []), *(pair or ()))
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and

@@ -6,11 +6,9 @@ field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from iosonde.core.column_roles import REMARK_NAMES, SET_ROLES, ColumnRole, Roles, list_commits_of_nights
 from iosonde.core.column_units import split_column_name
+from iosonde.core.column_values import is_consecutive
 from iosonde.core.computed_columns import find_computed_settings
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.schema import BRING_UPS
@@ -208,14 +206,8 @@ def _is_row_number(column: Column) -> bool:
         return False
     if not column.numeric:
         return are_moments([str(value) for value in present[:20]], is_mostly_distinct(column))
-    counts = has_integers(column) and (_is_counter_name(column) or _is_consecutive(present.astype(float)))
+    counts = has_integers(column) and (_is_counter_name(column) or is_consecutive(present.astype(float)))
     return counts or column.name in BRING_UPS or is_rank_number(column)
-
-
-def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
-    """Return whether each number is one more than the previous one."""
-    with np.errstate(over="ignore"):  # a difference of numbers near 1e308 is infinite, which is not 1
-        return bool(present[1] - present[0] == 1 and np.all(np.diff(present) == 1))
 
 
 def _is_counter_name(column: Column) -> bool:

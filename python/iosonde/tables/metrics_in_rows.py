@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import measure_unit, split_column_name, split_unit
+from iosonde.core.column_values import is_consecutive
 from iosonde.core.errors import InputError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
@@ -192,7 +193,7 @@ def _is_counter(column: Column) -> bool:
     """Return whether a column numbers or dates the rows of the file, which says nothing of a joined row."""
     present = column.values[~column.missing]
     if column.numeric:
-        return present.size > 1 and bool(np.all(np.diff(present.astype(float)) == 1))
+        return is_consecutive(present.astype(float))
     return present.size > 0 and all(is_date(str(value)) for value in present[:20])
 
 

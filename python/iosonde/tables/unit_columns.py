@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.column_roles import ColumnRole
 from iosonde.core.column_units import measure_unit, split_column_name, split_unit
-from iosonde.core.column_values import has_integers, is_mostly_distinct
+from iosonde.core.column_values import has_integers, is_consecutive, is_mostly_distinct
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
@@ -149,8 +149,8 @@ def _is_called_speed(column: Column) -> bool:
 
 def _is_scattered(column: Column) -> bool:
     """Return whether it has decimals, or hardly any duplicates and does not number the rows."""
-    is_consecutive = bool(np.all(np.diff(column.values.astype(float)) == 1))
-    return not has_integers(column) or (is_mostly_distinct(column) and not is_consecutive)
+    is_number_of_row = is_consecutive(column.values.astype(float))
+    return not has_integers(column) or (is_mostly_distinct(column) and not is_number_of_row)
 
 
 def _is_bare(column: Column) -> bool:

@@ -27,7 +27,7 @@ When it is wrong
 
 What to do
     fio: direct=1, or end_fsync=1 and files larger than memory, with fsync
-    inside the clock. IOR: -e, or --posix.odirect. dd: conv=fsync, or
+    inside the clock. IOR: -e. dd: conv=fsync, or
     oflag=direct.
 """
 
