@@ -255,7 +255,7 @@ def test_the_headline_of_an_operation(candidates, chosen):
     if chosen is None:
         assert headline is None
         return
-    others = ", ".join(f"write {metric}" for _, metric in candidates if metric != chosen)
+    others = ", ".join(item.title for item in several if item.metric.name != chosen)
     assert headline.metric.name == chosen
     assert_problem(headline.warnings[-1], "headline-metric", operation="write", metric=chosen, others=others)
 
