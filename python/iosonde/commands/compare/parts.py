@@ -168,7 +168,8 @@ def list_factors_following_group(source: Source, group: str | None) -> tuple[str
     that lack a factor, as those of another tool, do not count for it."""
     if group is None:
         return ()
-    own, rows, names = source.table.column(group).name, source.run_rows, source.varying_factors.names
+    own, names = source.table.column(group).name, source.varying_factors.names
+    rows = source.run_rows.take(~source.run_rows.column(own).missing)
     return tuple(name for name in names if name != own and _follows_group(rows, own, name, names))
 
 
