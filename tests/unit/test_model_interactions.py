@@ -1,40 +1,36 @@
-"""The interactions that a ranking names are those of a type II test, however unbalanced the cells are."""
+"""Interactions by the ranks of their columns, where cells are missing or factors are nested."""
 
-import itertools
+from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
+import pytest
 
-from iosonde.core.message import Message
-from iosonde.core.table import build_table
-from iosonde.model.fit.features import build_examples
-from iosonde.model.sensitivity.rank import rank_factors
-from iosonde.model.sensitivity.ranking import Ranking
+import iosonde
+from iosonde.core.table import Column, Table
 
 
-def rank_unbalanced(seed: int, planted: float) -> Ranking:
-    """Rank fs, net and size, all of which matter; ``planted``: what the last levels of fs and net add together."""
-    rng = np.random.default_rng(seed)
-    rows = [
-        (f, n, s, 100 + 25.0 * f + 30 * n + 8 * s + planted * (f == 2) * n + 6 * rng.standard_normal())
-        for f, n, s in itertools.product(range(3), range(2), (2, 6, 10))
-        for _ in range(int(rng.integers(1, 6)))
+def rank_names(table: Table) -> list[str]:
+    return [
+        f"{item.first} × {item.second}"
+        for item in iosonde.rank(table, response="mib_s").answer.rankings[0].interactions
     ]
-    fs, net, size, v = zip(*rows, strict=True)
-    columns = {"fs": [f"fs{level}" for level in fs], "net": [f"net{level}" for level in net], "size": size, "v": v}
-    table = build_table(columns)
-    return rank_factors(build_examples(table, "v", ["fs", "net", "size"]), 0.95)
 
 
-def test_the_planted_interaction_is_named_and_no_other_in_unbalanced_cells() -> None:
-    for seed in range(8):
-        ranking = rank_unbalanced(seed, 40.0)
-        assert [(pair.first, pair.second) for pair in ranking.interactions] == [("fs", "net")]
-        assert not any(factor.interacts for factor in ranking.factors if factor.name == "size")
-        notes = [text for text in ranking.warnings if isinstance(text, Message) and text.code == "interactions"]
-        assert any("fs × net" in note for note in notes) and not any("size" in note for note in notes)
+def build_table(rows: list[tuple[str, str, float, float]], names: tuple[str, ...]) -> Table:
+    columns = [
+        np.array(cells, dtype=float if isinstance(cells[0], float) else object) for cells in zip(*rows, strict=True)
+    ]
+    return Table({name: Column(name, cells) for name, cells in zip(names, columns, strict=True)})
 
 
-def test_unbalanced_cells_alone_make_no_interaction() -> None:
-    rankings = [rank_unbalanced(seed, 0.0) for seed in range(8)]
-    assert not any(factor.interacts for ranking in rankings for factor in ranking.factors)
-    assert sum(bool(ranking.interactions) for ranking in rankings) <= 1
+@pytest.mark.parametrize("seed", range(5))
+def test_nested_factors_without_interaction_have_none(seed):
+    rng = np.random.default_rng(seed)
+    disk_effects = {(host, disk): rng.normal(0, 10) for host in range(4) for disk in range(3)}
+    rows = [
+        (f"h{host}", f"h{host}-{disk}", float(size), 150 + 0.5 * size + disk_effects[host, disk] + rng.normal(0, 5))
+        for host, disk, size, _ in product(range(4), range(3), (4, 128), range(3))
+    ]
+    assert rank_names(build_table(rows, ("host", "disk", "size_kib", "mib_s"))) == []

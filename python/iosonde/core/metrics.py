@@ -7,12 +7,19 @@ from .types import Better, Metric
 
 TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _AMOUNTS = ("bytes", "operations")
-# Lower is better without a unit, or in bytes and counts.
-_COSTS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])", re.I)
+_DURATION_NAMES = (
+    "latency|lat|clat|slat|latenz|seconds|secs?|time|duration|elapsed|walltime|wallclock|makespan|laufzeit|dauer|zeit"
+)
+# Lower is better without a unit, or in bytes and counts; also where a name is a unit of time or a percentile alone.
+_COSTS = re.compile(
+    rf"(?:^|[_ ])(?:{_DURATION_NAMES}|runtime|wall|real|took|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])"
+    r"|^(?:[mnuµ]?s|p\d\d(?:\.\d+)?)(?:/op)?$",
+    re.I,
+)
 
 # Decisive only without a unit.
 _SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|bw|throughput|iops|[qrt]ps|speed|[kmgt]i?bs)(?:$|[_ ])", re.I)
-_DURATIONS = re.compile(r"(?:^|[_ ])(?:latency|seconds|time|duration)(?:$|[_ ])", re.I)
+_DURATIONS = re.compile(rf"(?:^|[_ ])(?:{_DURATION_NAMES})(?:$|[_ ])", re.I)
 
 
 # IO500's score has no unit.

@@ -40,7 +40,9 @@ def build_joint_columns(design: Design, factors: Sequence[int], least_cells: int
 
 def compute_orthonormal_basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
     """Return orthonormal columns (in √weight of the cells) of the part of ``matrix`` beyond the mean and the basis
-    ``before``."""
+    ``before``. Columns are exchanged: after a dependent one, the next ones would lose what lies along its noise."""
+    from scipy.linalg import qr
+
     root = np.sqrt(design.counts)
     mean = (root / np.linalg.norm(root))[:, None]
     previous = mean if before is None else np.column_stack([mean, before])
@@ -49,7 +51,9 @@ def compute_orthonormal_basis(design: Design, matrix: Array, before: Array | Non
     remainder = weighted[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # twice is enough (Kahan; Parlett 1998, 6.9)
         remainder = remainder - previous @ (previous.T @ remainder)
-    q, r = np.linalg.qr(remainder)
+    if not remainder.size:
+        return remainder[:, :0]
+    q, r, _ = qr(remainder, mode="economic", pivoting=True, check_finite=False)
     return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
 
 
