@@ -52,7 +52,7 @@ def compute_orthonormal_basis(design: Design, matrix: Array, before: Array | Non
     for _ in range(2):  # twice is enough (Kahan; Parlett 1998, 6.9)
         remainder = remainder - previous @ (previous.T @ remainder)
     if not remainder.size:
-        return remainder[:, :0]
+        return np.zeros((len(remainder), 0))
     q, r, _ = qr(remainder, mode="economic", pivoting=True, check_finite=False)
     return np.asarray(q[:, np.abs(np.diag(r)) > _DEPENDENT], float)
 
