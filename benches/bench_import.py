@@ -75,7 +75,7 @@ def build_fio_log(n_bytes: int) -> bytes:
 # Name → the text of so many bytes, and the limit of its ratio.
 CASES: dict[str, tuple[Callable[[int], bytes], float]] = {
     "fio, log of latencies": (build_fio_log, 17.0),
-    "Darshan, one log": (build_darshan_log, 13.0),
+    "Darshan, one log": (build_darshan_log, 16.0),
     "iostat, one log": (build_iostat_log, 30.0),
     "sar, one log": (build_sar_log, 55.0),
     "fio, JSON": (lambda n: repeat_capture("fio/gen-fio333-json-randrw-group-lat.json", n), 22.0),
