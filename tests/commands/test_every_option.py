@@ -105,7 +105,8 @@ def comparable(value: Any) -> Any:
     if isinstance(value, str):
         # A page and a sentence name the metric of a rate that is not last_done.
         said = value.replace(" first done", "").replace("first_done", "last_done")
-        said = said.replace(", bandwidth_last_done", "").replace("write bandwidth", "write")
+        said = said.replace(", bandwidth_last_done", "").replace("using bandwidth_last_done", "using bandwidth")
+        said = said.replace("write bandwidth", "write")
         return said.replace("Clock stops at the first rank", "Clock stops at the last rank")
     return value
 
