@@ -79,10 +79,10 @@ def test_what_was_closed_before_anybody_was_told_is_no_news(tmp_path):
     assert run(name, "--on-change", f"cat >>{tmp_path / 'log'}") == 0 and not (tmp_path / "log").exists()
 
 
-@pytest.mark.parametrize("command", ["exit 7", "kill -9 $$"])
-def test_a_command_that_fails_ends_with_3_and_is_run_again(tmp_path, command):
+@pytest.mark.parametrize(("command", "reason"), [("exit 7", "exit code 7"), ("kill -9 $$", "signal 9")])
+def test_a_command_that_fails_ends_with_3_and_is_run_again(tmp_path, command, reason):
     name, log = write_nights(tmp_path / "a.csv"), tmp_path / "log"
-    with raises("announcement-failed"):
+    with raises("announcement-failed", reason=reason):
         iosonde.watch(name, on_change=command)
     assert run(name, "--on-change", f"cat >>{log}") == 1 and len(read_events(log)) == 1
 
@@ -91,7 +91,7 @@ def test_a_command_is_ended_after_its_time(tmp_path, monkeypatch):
     from iosonde.commands.watch import announcing
 
     monkeypatch.setattr(announcing, "_LIMIT_S", 0.2)
-    with raises("announcement-failed"):
+    with raises("announcement-failed", reason="not done in 0.2 s"):
         iosonde.watch(write_nights(tmp_path / "a.csv"), on_change="sleep 100")
 
 

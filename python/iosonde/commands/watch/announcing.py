@@ -77,6 +77,7 @@ def find_events(watch: Watch, earlier: Sequence[ChangeEvent]) -> list[ChangeEven
 
 def _run(command: str, event: ChangeEvent, data: str) -> None:
     document = {"schema": _SCHEMA, "event": event.event, "data": data, "change": event.change}
+    is_late = False
     with subprocess.Popen(
         ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=_STDERR, start_new_session=True, text=True
     ) as process:
@@ -85,10 +86,12 @@ def _run(command: str, event: ChangeEvent, data: str) -> None:
         except BaseException as error:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
+            is_late = isinstance(error, subprocess.TimeoutExpired)
+            if not is_late:
                 raise
     if process.returncode:
-        reason = f"exit code {process.returncode}" if process.returncode > 0 else f"not done in {_LIMIT_S:g} s"
+        reason = f"signal {-process.returncode}" if process.returncode < 0 else f"exit code {process.returncode}"
+        reason = f"not done in {_LIMIT_S:g} s" if is_late else reason
         raise SystemFaultError(
             "announcement-failed",
             "the command of {spell.on_change} failed for {kind} change {id}: {reason}",
