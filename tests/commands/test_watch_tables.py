@@ -14,6 +14,8 @@ from click.testing import CliRunner
 import history_sample
 import iosonde
 from iosonde.cli.group import cli
+from iosonde.commands.report.answer import report
+from iosonde.commands.report.query import ReportQuery
 from iosonde.commands.watch.answer import Watch, watch
 from iosonde.commands.watch.nights import assign_nights, group_sessions
 from iosonde.core.stored import StoredRun
@@ -242,3 +244,11 @@ def test_a_multiple_of_a_series_is_judged_once(tmp_path):
     assert [(copy.metric.name, judged.metric.name) for copy, judged in answer.copies] == [("iops", "bandwidth")]
     (alone,) = iosonde.watch(str(tmp_path / "a.csv"), response="iops").answer.series
     assert alone.metric.name == "iops"
+
+
+def test_the_page_of_a_dated_table_leads_with_what_watch_says(tmp_path):
+    lines = [f"2026-08-{day + 1:02},{60 + (day > 15) * 9 + day % 3 / 10}" for day in range(30)]
+    (tmp_path / "nights.csv").write_text("\n".join(["date,walltime", *lines]) + "\n")
+    page = report(ReportQuery(str(tmp_path / "nights.csv")))
+    watched = iosonde.watch(str(tmp_path / "nights.csv")).answer
+    assert watched.changes and page.answers.sentence == watched.sentence

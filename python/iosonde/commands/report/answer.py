@@ -32,7 +32,7 @@ from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import build_store_page
 from .of_table import build_table_page
-from .parts import build_parts
+from .parts import build_parts, get_history
 from .query import ReportQuery
 from .sealed_pairs import add_questions
 
@@ -100,7 +100,8 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     visit_runs(source, [bounding.losses])
     settings = _plot_settings(source, replace(options.cells, on=(), metric=()))
     parts = build_parts(source, options.level)
-    return replace(page, bound=bounding.section(), settings=settings, advice=advice, parts=parts)
+    answers = replace(page.answers, sentence=get_history(parts) or page.answers.sentence)
+    return replace(page, answers=answers, bound=bounding.section(), settings=settings, advice=advice, parts=parts)
 
 
 def _select_rows_and_columns(
