@@ -221,9 +221,21 @@ def pages_with_sessions(*paths: Path) -> list[Path]:
     return [file for file in files if file.exists() and blocks_of(file.read_text(encoding="utf-8"))]
 
 
+def _subdirectory(directory: Path, name: str) -> Path:
+    (made := directory / name).mkdir()
+    return made
+
+
 def check(page: Path, directory: Path) -> None:
-    """Fail with both texts where a command does not say what the page shows."""
-    differences, _ = play(page.read_text(encoding="utf-8"), directory)
+    """Fail with both texts where a command does not say what the page shows.
+
+    What a page shows of a measurement depends on what else the machine does: such a page is played again before it
+    counts as wrong (a file that left the memory adds a column, a busy CPU a finding).
+    """
+    text = page.read_text(encoding="utf-8")
+    differences, _ = play(text, _subdirectory(directory, "first"))
+    if differences and any(block.measured for block in blocks_of(text)):
+        differences, _ = play(text, _subdirectory(directory, "second"))
     assert not differences, "\n".join(map(str, differences)) + "\n`make golden` records it again; read the diff"
 
 
