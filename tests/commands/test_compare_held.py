@@ -115,6 +115,23 @@ def test_other_commands_claim_nothing_that_a_covariate_or_a_day_hides(command, t
         assert {verdict.state for verdict in answer.verdicts} == {VerdictState.INCONCLUSIVE}
 
 
+def test_a_summary_claims_no_effect_that_a_covariate_explains(tmp_path):
+    rng = np.random.default_rng(5)
+    loads = [(group, load) for group, mean in (("a", 100), ("b", 120)) for load in rng.normal(mean, 12, 20)]
+    rows = [f"{group},{load:.2f},{500 - 2 * load + rng.normal(0, 4):.2f}" for group, load in loads]
+    data = write_rows(tmp_path / "groups.csv", "group,load,iops", rows)
+    states = [
+        {
+            verdict.state
+            for verdict in iosonde.summary(data, roles=roles).answer.verdicts
+            if verdict.question == "effect"
+        }
+        for roles in ({}, {"load": "covariate"})
+    ]
+    assert states == [{VerdictState.DIFFERENT}, {VerdictState.INCONCLUSIVE}]
+    assert "group matters" not in iosonde.summary(data, roles={"load": "covariate"}).answer.overview.sentence
+
+
 def test_hosts_of_each_side_are_offered_as_repetitions_and_more_trials_are_not_advised(tmp_path):
     path = tmp_path / "t.csv"
     values = [100, 104, 96, 101, 103, 99, 97, 105]

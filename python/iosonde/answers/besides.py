@@ -12,7 +12,7 @@ from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, find_covariates, list_measured_columns, list_other_varying
-from iosonde.stats.assumptions import AssumptionCheck, doubtful, fails, holds
+from iosonde.stats.assumptions import AssumptionCheck, CheckOutcome, doubtful, fails, holds
 from iosonde.stats.assumptions.cells import check_cells
 from iosonde.stats.assumptions.covariates import check_covariates, list_covariate_warnings
 from iosonde.stats.assumptions.order import check_drifts, check_turns
@@ -175,13 +175,38 @@ def adjust_for_stated_columns(
     """List the columns ``names`` as :func:`list_varying_columns`; where a table has covariates, by its user's word, or
     days and blocks that several levels share, adjust the effects of ``columns`` for these, as ``compare`` does."""
     rows = response.rows
-    factors = [name for name in columns if rows.has_column(name)]
-    crossed = [name for own in factors for name in list_crossed_blocks(response, own, [x for x in factors if x != own])]
-    candidates = () if source.knows_factors else (*list_stated_covariates(rows), *crossed)
-    besides = [name for name in dict.fromkeys(candidates) if name not in (*columns, *names, response.title)]
+    factors = [rows.column(name).name for name in columns if rows.has_column(name)]
+    controls = () if source.knows_factors else _list_control_columns(rows, list_measured_columns(response), factors)
+    besides = [name for name in controls if name not in (*columns, *names, response.title)]
     if not besides:
         return list_varying_columns(source, response, names, columns, level)
     return adjust_for_columns(source, response, list_level_terms(rows, factors), (*names, *besides), level)
+
+
+def _list_control_columns(rows: Table, measured: Sequence[str], factors: Sequence[str]) -> tuple[str, ...]:
+    """Return the covariates by a user's word, and the days and blocks that levels of one of the ``factors`` share."""
+    crossed = (
+        name
+        for factor in factors
+        for name in list_crossed_blocks(rows, measured, factor, [name for name in factors if name != factor])
+    )
+    return tuple(dict.fromkeys((*list_stated_covariates(rows), *crossed)))
+
+
+def _check_controlled_effects(
+    rows: Table, measured: Sequence[str], columns: Sequence[str], level: float
+) -> dict[str, tuple[AssumptionCheck, ...]]:
+    """Return measured column → the failures of effects of ``columns`` that change in a model that has the covariates
+    and blocks, too, as :func:`adjust_for_stated_columns` finds them."""
+    factors = [rows.column(name).name for name in columns if rows.has_column(name)]
+    controls = [name for name in _list_control_columns(rows, measured, factors) if name not in (*columns, *measured)]
+    numeric = [title for title in measured if controls and rows.has_column(title) and rows.column(title).numeric]
+    terms = list_level_terms(rows, factors)
+    adjusted = {title: adjust_rows_for_columns(rows, title, terms, controls, level) for title in numeric}
+    return {
+        title: tuple(check for check in besides.checks if check.outcome is CheckOutcome.FAILS)
+        for title, besides in adjusted.items()
+    }
 
 
 def list_columns_of_choice(
@@ -256,11 +281,17 @@ def build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], lev
 
 
 def build_background(
-    rows: Table, names: Sequence[str], columns: Sequence[str], are_parts: bool = False, measured: Sequence[str] = ()
+    rows: Table,
+    names: Sequence[str],
+    columns: Sequence[str],
+    are_parts: bool = False,
+    measured: Sequence[str] = (),
+    level: float = 0.95,
 ) -> Background:
     """Return what the columns ``names`` say about the effects of ``columns``: those that vary inside the settings are a
     doubt, those that always change with one of these are in one block with it, those from which one of these follows
-    cannot be separated from it; and for a table what its numbers besides the ``measured`` columns say."""
+    cannot be separated from it; and for a table what its numbers besides the ``measured`` columns say, and which
+    effects on these change in a model with its covariates."""
     besides = build_besides(rows, names, columns)
     together = group_by_key((column, twin) for twin, column in besides.twins)
     aliased = list_aliased_columns(rows, [name for name in columns if name not in together], besides.names)
@@ -269,7 +300,11 @@ def build_background(
     covariates = check_table_covariates(rows, measured, columns, names) if measured else ()
     checks = (*replace(besides, twins=(), terms=terms).checks, *turns, *covariates)
     return Background(
-        together=together, untested=SINGLE_RANKS if are_parts else "", besides=checks, others=besides.names
+        together=together,
+        untested=SINGLE_RANKS if are_parts else "",
+        besides=checks,
+        controlled=_check_controlled_effects(rows, measured, columns, level) if measured else {},
+        others=besides.names,
     )
 
 

@@ -9,10 +9,8 @@ from iosonde.core.table import Table
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.looks import is_mostly_distinct
-from iosonde.data.response import Response
 from iosonde.data.roles import guess_roles_of_rows
 from iosonde.data.source import Source
-from iosonde.data.varying import list_measured_columns
 from iosonde.stats.assumptions import AssumptionCheck, fails
 from iosonde.stats.estimate.compare import COVARIANCE
 from iosonde.stats.regression.formula import list_term_columns
@@ -46,11 +44,11 @@ def choose_stated_block(source: Source, terms: Sequence[str]) -> str | None:
     return None if source.knows_factors or len(blocks) != 1 or used.intersection(blocks) else blocks[0]
 
 
-def list_crossed_blocks(response: Response, sides: str, settings: Sequence[str]) -> tuple[str, ...]:
+def list_crossed_blocks(rows: Table, measured: Sequence[str], sides: str, settings: Sequence[str]) -> tuple[str, ...]:
     """Return the days and blocks most of whose rows have a partner of another side in the same day or block. Single
     trials of each side are pairs, which are no cells: for a day over all, for a block, which often numbers the
     repetitions, at each of the ``settings``."""
-    rows, roles = response.rows, guess_roles_of_rows(response.rows, list_measured_columns(response))
+    roles = guess_roles_of_rows(rows, measured)
     dates = [name for name in roles.select(ColumnRole.ORDER) if not rows.columns[name].numeric]
     blocks = [name for name in roles.select(ColumnRole.BLOCK) if name not in BRING_UPS]
     cells = [(name, [name, sides]) for name in dates] + [(name, [name, sides, *settings]) for name in blocks]

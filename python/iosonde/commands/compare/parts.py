@@ -218,8 +218,13 @@ def get_response_labels(response: Response, several: bool) -> dict[str, Any]:
 
 def select_set_columns(response: Response, by: Sequence[str], sides: str) -> tuple[str, ...]:
     """Return the columns of a table that look set and vary, besides ``by`` and the column of the ``sides``."""
-    settings = list_other_settings(response.rows, list_measured_columns(response), (*by, sides))
-    blocks = [name for name in list_crossed_blocks(response, sides, (*by, *settings)) if name not in (*by, *settings)]
+    measured = list_measured_columns(response)
+    settings = list_other_settings(response.rows, measured, (*by, sides))
+    blocks = [
+        name
+        for name in list_crossed_blocks(response.rows, measured, sides, (*by, *settings))
+        if name not in (*by, *settings)
+    ]
     return (*(name for name in settings if can_hold_fixed(response.rows, name, sides)), *blocks)
 
 

@@ -20,6 +20,7 @@ from iosonde.data.responses import Response, build_responses
 from iosonde.data.single_process import name_single_processes
 from iosonde.data.source import Source
 from iosonde.data.subsamples import average_groups
+from iosonde.data.varying import list_measured_columns
 from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
@@ -237,7 +238,11 @@ def _list_controls(response: Response, columns: Sequence[str], sides: Sides) -> 
         return (), ()
     settings = [name for name in columns if name in rows.columns and name != response.title]
     stated = [name for name in list_stated_covariates(rows) if name not in (*sides.by, response.title)]
-    crossed = [name for name in list_crossed_blocks(response, DATA, settings) if name not in sides.by]
+    crossed = [
+        name
+        for name in list_crossed_blocks(rows, list_measured_columns(response), DATA, settings)
+        if name not in sides.by
+    ]
     names = list(sides.adjust) if sides.adjust is not None else list(dict.fromkeys((*stated, *crossed)))
     lines = list_lines(rows, names, DATA)
     return tuple(name for name in names if name not in lines), lines

@@ -166,7 +166,7 @@ def _build_stories(
     others = list_other_varying(source, first, first.names)
     measured = () if source.knows_factors else list_measured_columns(first)
     are_parts = any(each.are_parts for each in responses)
-    background = build_background(first.rows, others, first.names, are_parts, measured)
+    background = build_background(first.rows, others, first.names, are_parts, measured, level)
     background = replace(
         background,
         headline_cells=[cell for response in family for cell in build_response_cells(source, response)],

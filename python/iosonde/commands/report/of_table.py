@@ -64,7 +64,7 @@ def build_table_page(
     headlines = [] if list_other_cells else _list_headlines(table, roles.responses, roles.settings)
 
     def build_overview(by: Sequence[str]) -> Overview:
-        background = build_background(rows, besides, by, trials.are_parts, roles.responses)
+        background = build_background(rows, besides, by, trials.are_parts, roles.responses, level)
         background = replace(background, headline_cells=list_other_cells(by) if list_other_cells else ())
         return overview.build_overview_from_table(rows, roles.responses, by, level, headlines, background)
 

@@ -219,7 +219,7 @@ def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) 
     table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     others = _list_other_columns(source, names, by)
     measured = () if source.knows_factors else list_columns_in(table, names)
-    background = build_background(table, others, by, trials.are_parts, measured)
+    background = build_background(table, others, by, trials.are_parts, measured, query.level)
     family = select_headline_responses(source, query, by) if not source.knows_factors else []
     headlines = [response.title for response in family]
     return overview.build_overview_from_table(table, names, by, query.level, headlines, background)

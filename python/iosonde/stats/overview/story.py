@@ -60,7 +60,8 @@ class Background:
     family of tests whether shown or not. ``impossible``: cells beyond the hardware limit, None if no limit is set.
     ``together``: factor → the columns that always change with it. ``missing``: response → the setting that lacks more
     values than the others. ``untested``: why nothing can be tested, as where rows are single ranks. ``besides``: the
-    checks of columns that are no factors, ``others`` those of them that are settings.
+    checks of columns that are no factors, ``others`` those of them that are settings. ``controlled``: response → the
+    effects that change in a model with the covariates.
 
     Of a store also: ``runs``, all trials (incomplete ones become a finding), of the ``experiments``; ``probes``,
     complete repetitions of its probes; ``latencies``, percentiles by run id; ``pilot``, the number of trials that fixed
@@ -73,6 +74,7 @@ class Background:
     missing: Mapping[str, str] | None = None
     untested: str = ""
     besides: Sequence[AssumptionCheck] = ()
+    controlled: Mapping[str, Sequence[AssumptionCheck]] = field(default_factory=dict)
     others: Sequence[str] = ()
     runs: Sequence[StoredRun] = ()
     experiments: Sequence[Experiment] = ()
@@ -99,7 +101,12 @@ def build_stories(
     ]
     corrected = correct_effects(family, find_repeated_evidence(list(every.values())), len(headlines or displayed))
     effects = {
-        key: own.withdraw(_list_lacking_factors((background.missing or {}).get(key[1], "")))
+        key: own.withdraw(
+            (
+                *_list_lacking_factors((background.missing or {}).get(key[1], "")),
+                *(name for check in background.controlled.get(key[1], ()) for name in check.subject),
+            )
+        )
         for key, own in zip(every, refuse_too_different(corrected, count_trials(complete)), strict=True)
     }
     beyond = {(cell.operation, cell.metric, *cell.by.items()) for cell in background.impossible or ()}
@@ -128,6 +135,7 @@ def build_stories(
                         *([untested] if background.untested else []),
                         *check_cells(displayed[key], background.impossible, bool(effects[key].drifting)),
                         *background.besides,
+                        *background.controlled.get(key[1], ()),
                         *holds("subsamples", "missing-values"),
                     ),
                     tuple(metric for operation, metric in rows_by_response if operation == key[0]),
@@ -317,9 +325,11 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
     texts = [_describe_significant_story(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
     missing = [f"{story.title}: {story.missing}." for story in response_stories if story.missing]
+    controlled = [f"{story.title}: {text}" for story in response_stories for text in story.changes_by_control]
     unclaimed = {story.title: describe_unclaimed_effects(story.effects) for story in response_stories}
     reasons = [f"{remove_logarithm(title)}: {text}." for title, texts in unclaimed.items() for text in texts]
     explained = [story for story in response_stories if story.is_biased or unclaimed[story.title]]
+    explained += [story for story in response_stories if story.changes_by_control]
     open_ = [story for story in response_stories if not story.is_significant and story not in explained]
     # Advise logarithms of responses over decades, where the fastest settings alone make the variation.
     wide = list(dict.fromkeys(story.title for story in response_stories if story.spans_decades))[:_MOST]
@@ -334,6 +344,7 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
         *more,
         *reasons[:_MOST],
         *missing[:_MOST],
+        *controlled[:_MOST],
         *_describe_unsure(open_),
         *describe_effects_decided_by_family(
             {(story.title, story.operation, story.kind): story.effects for story in open_ + sure}

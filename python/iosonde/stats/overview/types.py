@@ -202,6 +202,11 @@ class ResponseStory:
             for check in check_uneven_missing(self.missing)
         )
 
+    @property
+    def changes_by_control(self) -> tuple[str, ...]:
+        """Return a sentence for each effect that changes in a model with the covariates."""
+        return tuple(str(check.why) for check in self.checks if check.assumption == "varies-besides" and check.why)
+
     def claims(self, units: Mapping[str, str]) -> tuple[CheckedClaim, ...]:
         """Return the claims on each effect and on the best setting, each with its checks."""
         missing, claims = check_uneven_missing(self.missing), list_effect_claims(self.response, self.effects)
