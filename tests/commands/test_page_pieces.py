@@ -34,6 +34,7 @@ from iosonde.commands.report.headline import _is_redundant_rate, shorten_command
 from iosonde.commands.report.of_store import _format_period
 from iosonde.commands.report.of_table import _coarsen_settings, _format_mean_range, build_table_page
 from iosonde.commands.report.query import ReportQuery
+from iosonde.commands.report.sealed_pairs import _leave_out_same_words
 from iosonde.commands.report.terms import select_default_terms, select_varying_terms
 from iosonde.commands.survey.for_page import (
     REST,
@@ -297,6 +298,13 @@ def test_timed_commands_of_runs_that_did_nothing_else() -> None:
     assert describe(*commands) == "'c0', 'c1', 'c2' and 2 more"
     assert describe() == describe({"command": "c", "stage": "set_up"}) == describe(commands[0], {}) == ""
     assert (shorten_command("x" * 40), shorten_command("x" * 41)) == ("x" * 40, "x" * 39 + "…")
+
+
+def test_what_differs_between_two_commands_survives_their_shortening() -> None:
+    shared = "--directory=t --rw=randread --size=16m --runtime=1"
+    long = [f"fio {shared} --bs={size} --output-format=json" for size in ("4k", "16k")]
+    assert _leave_out_same_words(long) == ["fio … --bs=4k …", "fio … --bs=16k …"]
+    assert _leave_out_same_words(["dd bs=1", "dd bs=2"]) == ["dd bs=1", "dd bs=2"]
 
 
 def test_a_rate_next_to_its_bandwidth_is_redundant() -> None:

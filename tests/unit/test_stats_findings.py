@@ -223,7 +223,14 @@ def test_an_outlier_is_reported_with_the_median_of_its_cell():
     values = [100.0, 101, 99, 100.5, 99.5, 100.2, 60, 100.1]
     assert tell("S108", cell(values, nodes=1), cell([1.0], nodes=2)) == warning(
         trials=[
-            {"cell": "read, nodes=1", "metric": "rate_last_done", "trial": "trial 7", "value": 60.0, "median": 100.1}
+            {
+                "cell": "read, nodes=1",
+                "metric": "rate_last_done",
+                "trial": "trial 7",
+                "value": 60.0,
+                "median": 100.1,
+                "unit": "operations/s",
+            }
         ],
         n=1,
     )

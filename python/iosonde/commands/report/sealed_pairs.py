@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from iosonde.commands.compare.against import PairVerdicts
 from iosonde.commands.compare.sealed import drop_unpaired_effects, find_sealed_verdicts
@@ -55,8 +56,24 @@ def add_questions(page: Page, answered: Sequence[AnsweredQuestion]) -> tuple[Ans
 
 def _describe_commands(pairs: PairVerdicts) -> list[str]:
     """Return what each side runs, if a name does not say it."""
-    texts = [f"{side} is '{shorten_command(command)}'" for side, command in pairs.commands if command != side]
+    commands = _leave_out_same_words([command for _, command in pairs.commands])
+    texts = [
+        f"{side} is '{shorten_command(text)}'"
+        for (side, command), text in zip(pairs.commands, commands, strict=True)
+        if command != side
+    ]
     return [f"{'; '.join(texts)}."] if texts else []
+
+
+def _leave_out_same_words(commands: Sequence[str]) -> list[str]:
+    """Return the commands with an ellipsis for the words after the program that all of them have, if any is too long
+    to be quoted: a cut end may be all that differs."""
+    if all(shorten_command(command) == command for command in commands):
+        return list(commands)
+    words = [command.split() for command in commands]
+    shared = set.intersection(*map(set, words)) - {some[0] for some in words}
+    marked = (["…" if word in shared else word for word in some] for some in words)
+    return [" ".join(word for word, _ in groupby(some)) for some in marked]
 
 
 def _format_question(pairs: PairVerdicts) -> str:

@@ -24,7 +24,7 @@ What to do
 """
 
 from iosonde.core.types import Finding, Severity
-from iosonde.core.units import format_significant
+from iosonde.core.units import choose_human_scale, format_significant
 
 from ..estimate.outliers import find_far_values
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
@@ -43,18 +43,21 @@ def check(subject: Subject) -> list[Finding]:
                     "trial": cell.places[position] if position < len(cell.places) else f"trial {position + 1}",
                     "value": float(cell.values[position]),
                     "median": rest[len(rest) // 2],
+                    "unit": cell.unit,
                 }
             )
     if not outliers:
         return []
     first = outliers[0]
+    scale, unit = choose_human_scale(first["median"], first["unit"])
+    value, median = (format_significant(first[name] / scale, 4) for name in ("value", "median"))
     more = f", and {len(outliers) - 1} more" if len(outliers) > 1 else ""
     return [
         Finding(
             "S108",
             Severity.WARNING,
-            f"outlier in {first['cell']}: {format_significant(first['value'], 4)} against a median of "
-            f"{format_significant(first['median'], 4)} ({first['trial']}){more}; kept",
+            f"outlier in {first['cell']}: {value} against a median of {f'{median} {unit}'.rstrip()} "
+            f"({first['trial']}){more}; kept",
             {"trials": outliers[:MAX_LISTED], "n": len(outliers)},
             "keep it, unless independent evidence shows that the trial was broken",
         )
