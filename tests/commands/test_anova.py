@@ -141,3 +141,16 @@ def test_the_sentence_has_the_shares_of_the_table_with_its_interaction():
     for source in answer.anova.sources:
         if source.share >= 0.1:
             assert f"{source.name} ({100 * source.share:.0f} %)" in answer.sentence
+
+
+def test_the_sentence_names_the_largest_interaction_and_no_dead_factor():
+    rng = np.random.default_rng(5)
+    cells = [cell for cell in np.ndindex(2, 2, 2, 2) for _ in range(4)]
+    levels = {name: [f"{name}{cell[place]}" for cell in cells] for place, name in enumerate("abcz")}
+    acts = np.array([(-1) ** (a + b + c) for a, b, c, _ in cells])
+    table = build_table({**levels, "iops": 5000 + 600 * acts + rng.normal(0, 130, len(cells))}, "t.csv")
+    answer = anova(open_data(table), ResponseQuery(("iops",), ("a*b*c", "z")))
+    (largest, *_), sentence = sorted(answer.records(), key=lambda row: -row["share"]), answer.sentence
+    assert largest["name"] == "a:b:c" and "a × b × c (9" in sentence and "z" not in sentence
+    without = anova(open_data(table), ResponseQuery(("iops",), ("a", "b", "c", "z"))).effects
+    assert without.joint_factors == {"a", "b", "c"}

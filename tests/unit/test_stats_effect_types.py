@@ -364,7 +364,7 @@ def test_the_two_factors_that_interact_are_named():
     rng = np.random.default_rng(6)
     cells = [(a, b, c) for a in range(3) for b in range(2) for c in range(2)]
     settings = {name: [cell[place] for cell in cells] for place, name in enumerate("abc")}
-    for pair, factor in ((("a", "b"), lambda a, b, c: a * b), ((), lambda a, b, c: a * b + 1.5 * a * c)):
+    for pair, factor in ((("a", "b"), lambda a, b, c: a * b), (("a", "b", "c"), lambda a, b, c: a * b + 1.5 * a * c)):
         values = [100 + 50 * a + 20 * factor(a, b, c) + rng.normal(0, 1, 4) for a, b, c in cells]
         effects = estimate_effects(settings, values, None, 0.95)
         assert effects.interaction > 0 and effects.interacting == pair

@@ -14,6 +14,7 @@ from iosonde.commands.regress.answer import choose_response_and_terms, fit_separ
 from iosonde.commands.regress.slopes import warn_unequal_spread
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
+from iosonde.core.units import format_percent
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
@@ -26,6 +27,7 @@ from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
     describe_blocks,
+    describe_dependent_effects,
     describe_joint_effect,
     describe_negligible_effects,
     list_effect_claims,
@@ -186,9 +188,11 @@ def _refuse_bring_up_factors(bring_ups: Sequence[str], rows: Table, factors: Seq
 def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     """Name the terms that explain the variation. Do not claim effects that other messages put in doubt."""
     table, tested = answer.anova, answer.effects
-    if joint := next((effect for effect in tested.significant if effect.is_joint), None):
-        return f"{describe_joint_effect(table.response, joint)}."
     sources = [source for source in table.sources if not source.block]
+    different = [claim for claim, _ in answer.claims if claim.state is VerdictState.DIFFERENT]
+    joint = next((effect for effect in tested.significant if effect.is_joint), None)
+    if joint and len(different) == 1:
+        return f"{describe_joint_effect(table.response, joint)}."
     exact = sorted((s for s in sources if s.p is None and s.df_error), key=lambda s: -s.share)
     if exact and len(exact) == len(sources):
         shares = join_names([f"{s.name} ({100 * s.share:.0f} %)" for s in exact])
@@ -206,7 +210,6 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
             f" Inconclusive for {join_names(lost)}: too few bring-ups." if lost else "",
         ]
     )
-    different = [claim for claim in claims if claim.state is VerdictState.DIFFERENT]
     if not different:
         which = "No other effect" if lost or exact or tested.negligible else "No effect"
         return f"{which} on {table.response} is significant at level {table.level:g}.{more}"
@@ -216,16 +219,19 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     effects = ", ".join(_list_significant_terms(answer, different))
     if not effects:
         return f"In the variation of {table.response}, {rest}.{more}"
-    blocks = "".join(f"; {text}" for text in describe_blocks(tested.significant))
+    interactions = [] if joint else _describe_largest_interaction(table, different)
+    blocks = "".join(f"; {text}" for text in (*describe_blocks(tested.significant), *interactions))
     return f"The variation of {table.response} belongs to {effects}{blocks}; {rest}.{more}"
 
 
 def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[UncheckedClaim]) -> list[str]:
     """Return the terms with their shares, the largest first, without members of a block and what is in doubt."""
     twins = answer.besides.twins
+    joint = [effect.factors for effect in answer.effects.significant if effect.is_joint]
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
     shares = {source.name: source.share for source in answer.anova.sources}  # of the table, with its other terms
+    covered = {name for claim in different if _is_interaction(claim) for name in _split_interaction(claim)}
     terms = (
         (
             "+".join(claim.subject),
@@ -234,7 +240,29 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
         )
         for claim in different
         if not any(set(claim.subject) < set(block.subject) for block in different)
+        and not (claim.subject in joint and covered.issuperset(claim.subject))
         and not set(claim.subject) & withdrawn
     )
     ordered = sorted(terms, key=lambda term: -term[1])
-    return [f"{names.get(name, name)} {size or f'({100 * share:.0f} %)'}" for name, share, size in ordered]
+    return [
+        f"{names.get(name, name).replace(':', ' × ')} {size or f'({format_percent(share)})'}"
+        for name, share, size in ordered
+    ]
+
+
+def _is_interaction(claim: UncheckedClaim) -> bool:
+    return ":" in claim.subject[0]
+
+
+def _split_interaction(claim: UncheckedClaim) -> list[str]:
+    return claim.subject[0].split(":")
+
+
+def _describe_largest_interaction(table: Anova, different: Sequence[UncheckedClaim]) -> list[str]:
+    """Describe the largest of the ``different`` interactions, in the words of a ranking."""
+    shares = {source.name: source.share for source in table.sources}
+    interactions = [claim for claim in different if _is_interaction(claim)]
+    if not interactions:
+        return []
+    largest = max(interactions, key=lambda claim: shares.get(claim.subject[0], 0.0))
+    return [describe_dependent_effects(_split_interaction(largest))]

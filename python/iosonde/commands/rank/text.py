@@ -26,6 +26,7 @@ _VERDICTS = {
     VerdictState.NOT_TESTED: "not tested",
     VerdictState.NOT_SEPARABLE: "not separable",
 }
+IN_INTERACTION = "in interaction"  # with the other factors of a joint effect
 _MOST = 24  # rankings that are shown whole
 
 
@@ -103,12 +104,13 @@ def describe_variance(ranking: Ranking) -> str:
 
 def _format_shares(ranking: Ranking, verdicts: Mapping[str, Verdict]) -> Iterator[str]:
     """Format the share of each factor, its interval and its verdict."""
-    rows = []
+    rows, joint = [], ranking.effects.joint_factors
     for factor in ranking.factors:
         value, interval = format_explained_share(factor.share)
         name = factor.name + (" (fixed)" if factor.fixed else "")
         verdict = verdicts.get(factor.name)
-        effect = "" if verdict is None else _describe_effect(verdict)
+        depends = verdict is not None and verdict.state is not VerdictState.DIFFERENT and factor.name in joint
+        effect = "" if verdict is None else IN_INTERACTION if depends else _describe_effect(verdict)
         rows.append([name, value, interval or "~", effect])
     heads = ["factor", "share", "interval", "effect"]
     if not any(row[-1] for row in rows):

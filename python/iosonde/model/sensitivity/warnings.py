@@ -41,8 +41,10 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     report."""
     if not ranking.order:
         return _describe_no_effect(ranking)
-    joint = {name for effect in ranking.effects.significant if effect.is_joint for name in effect.factors}
-    order, order_within = _remove_names(ranking.order, {*taken, *joint}), _remove_names(ranking.order_within, taken)
+    order, order_within = (
+        _remove_names(ranking.order, {*taken, *ranking.effects.joint_factors}),
+        _remove_names(ranking.order_within, taken),
+    )
     order, dependent = _separate_dependent(ranking, order)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     numbers = _format_numbers(ranking) if dependent else {}

@@ -215,7 +215,7 @@ class ResponseStory:
         # turn round: the mean at them is not that of others. Where each effect depends on the others, a level alone is
         # no better than another: all are claimed together.
         significant = {name for effect in self.effects.significant for name in effect.factors}
-        together = {name for effect in self.effects.significant if effect.is_joint for name in effect.factors}
+        together = self.effects.joint_factors
         claimed = [name for name in self.best.by if name in together or name in significant.intersection(self.steady)]
         state = VerdictState.DIFFERENT if self.is_significant and claimed else VerdictState.INCONCLUSIVE
         state = VerdictState.NOT_TESTED if self.effects.untested else state

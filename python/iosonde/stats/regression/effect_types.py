@@ -28,6 +28,7 @@ from ..estimate.multiple import adjust_by_holm, correct_headlines_apart
 
 MINOR_SHARE = 0.05  # of the variation
 NO_SHARE = 5e-4  # of the variation, below which a share is written as 0.0 %
+_SMALL_SHARE = 0.01  # of the variation, below which a ratio says more where logarithms decide
 
 
 @dataclass(frozen=True)
@@ -131,13 +132,10 @@ class FactorEffect:
 
     @property
     def ratio_text(self) -> str:
-        """Return the ratio of the levels where the share would be written as 0.0 %, or only logarithms show the effect:
+        """Return the ratio of the levels where the share would be written as 0.0 %, or is small and logarithms decide:
         ``×1.064 (1.034–1.094)``; '' of any other, or without a ratio."""
-        if (
-            self.ratio is None
-            or not self.passes_test
-            or self.share >= (NO_SHARE if self.hidden_share is None else MINOR_SHARE)
-        ):
+        most = NO_SHARE if self.log_share is None else _SMALL_SHARE if self.hidden_share is None else MINOR_SHARE
+        if self.ratio is None or not self.passes_test or self.share >= most:
             return ""
         return f"×{format_estimate(self.ratio, '').removesuffix(' (~)')}"
 
@@ -154,7 +152,7 @@ class ResponseEffects:
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
     variation of settings beyond all effects, if it is significant; ``interacting``: the two factors that make most of
-    it, if there are two."""
+    it, or all factors that take part in it."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -179,6 +177,11 @@ class ResponseEffects:
     def significant(self) -> list[FactorEffect]:
         """Return the significant effects, the strongest first."""
         return sorted((effect for effect in self.effects if effect.is_significant), key=lambda effect: -effect.share)
+
+    @property
+    def joint_factors(self) -> frozenset[str]:
+        """Return the factors of a significant joint effect: the effect of each depends on the others."""
+        return frozenset(name for effect in self.significant if effect.is_joint for name in effect.factors)
 
     @property
     def drifting(self) -> list[FactorEffect]:
@@ -341,8 +344,7 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
         few = len(block.factors) <= _MOST_FACTORS
         names = join_names(list(block.factors)) if few else f"these {len(block.factors)} factors"
         if block.is_joint:
-            rest = "other" if len(block.factors) == 2 else "others"
-            yield f"the effect of each of {names} depends on the {rest}"
+            yield describe_dependent_effects(block.factors)
             continue
         own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
         if own:
@@ -350,6 +352,12 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
         else:
             yield f"the effects of {names} cannot be separated"
         yield from _describe_nesting(block)
+
+
+def describe_dependent_effects(factors: Sequence[str]) -> str:
+    """Describe an interaction of these factors."""
+    names = join_names(list(factors)) if len(factors) <= _MOST_FACTORS else f"these {len(factors)} factors"
+    return f"the effect of each of {names} depends on the {'other' if len(factors) == 2 else 'others'}"
 
 
 def _describe_nesting(block: FactorEffect) -> Iterator[str]:
@@ -421,10 +429,13 @@ def describe_minor_effects(effects: ResponseEffects) -> list[str]:
 
 
 def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
-    """Yield what belongs to the interaction, if it is more than all but the largest effect."""
+    """Yield what belongs to the interaction, if it is more than all but the largest effect, and no joint effect says
+    so."""
+    if any(effect.is_joint for effect in effects.significant):
+        return
     if effects.interaction >= max(MINOR_SHARE, sum(effect.share for effect in effects.significant[1:])):
-        any_factor = f"one of {join_names(list(effects.factors))} depends on the others"
-        which = " depends on ".join(effects.interacting) or any_factor
+        names = list(effects.interacting or effects.factors)
+        which = " depends on ".join(names) if len(names) == 2 else f"one of {join_names(names)} depends on the others"
         yield f"{format_percent(effects.interaction)} is interaction: the effect of {which}"
 
 

@@ -37,7 +37,8 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import FactorEffect, ResponseEffects
+from .effect_types import MINOR_SHARE, FactorEffect, ResponseEffects
+from .interacting import select_active_units
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -50,6 +51,7 @@ _MOST_LEVELS = 300  # compared in pairs
 _MOST_IN_PAIRS = 8  # factors whose pairs are looked at
 _MOST_OF_INTERACTION = 0.8
 _DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
+_SURELY_SIGNIFICANT = 1e-9  # p of an effect in any family
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
@@ -194,19 +196,24 @@ class _Data:
     @cached_property
     def full_model(self) -> SumOfSquares:
         """The variation explained by the main effects of all factors."""
-        basis = build_orthonormal_basis(list(self.columns.values()), self.counts)
-        return SumOfSquares(self.sum_squares(basis), basis.shape[1])
-
-    @cached_property
-    def between(self) -> Array:
-        """The basis of all differences between cells."""
-        return build_orthonormal_basis([np.eye(self.counts.size)[:, 1:]], self.counts)
+        return SumOfSquares(self.sum_squares(self.main_effects), self.main_effects.shape[1])
 
     def build_own_basis(self, names: Sequence[str]) -> Array:
         """Build the basis of what these factors explain in addition to all others."""
         own = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
         others = [columns for name, columns in self.columns.items() if name not in names]
         return remove_basis(own, build_orthonormal_basis(others, self.counts))
+
+    @cached_property
+    def main_effects(self) -> Array:
+        """The basis of the main effects of all factors."""
+        return build_orthonormal_basis(list(self.columns.values()), self.counts)
+
+    def build_joint_basis(self, names: Sequence[str]) -> Array:
+        """Build the basis of all differences between the joint levels of these factors, interactions included."""
+        levels = self.number_levels(names) if names else np.zeros(self.counts.size, np.intp)
+        cells = np.asarray(levels[:, None] == np.arange(1, levels.max() + 1), float)
+        return build_orthonormal_basis([cells], self.counts)
 
     def number_levels(self, names: Sequence[str]) -> Indices:
         """Number the joint level of these factors of each cell."""
@@ -231,13 +238,15 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
     interact = _has_interactions(data)
+    interacting = _find_active_factors(data, noise, data.main_effects) if interact else ()
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         basis = data.build_own_basis(names)
         if not basis.shape[1]:
             return None
         effect = _test_effect(data, names, basis, noise)
-        return replace(effect, difference=None) if interact else effect
+        is_alone = not interact or _hardly_acts(data, names, interacting, noise)
+        return effect if is_alone else replace(effect, difference=None)
 
     def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
         return _test_effect(data, names, basis, noise).explained
@@ -245,20 +254,54 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
     between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
     pair = _find_interacting_pair(data, between * data.total) if interact else ()
-    return replace(effects, joint=_estimate_joint(data), interaction=between, interacting=pair)
+    joint = _estimate_joint(data, effects)
+    return replace(effects, joint=joint, interaction=between, interacting=pair or interacting)
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
     """Test the effect that the ``basis`` explains, with the variance of each cell if the settings are repeated."""
-    ss, df, n = data.sum_squares(basis), basis.shape[1], data.y.size
-    least = _NOTHING * data.total / n
-    own = None
-    if not data.is_sample:
-        own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
-    own = own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
+    ss, n = data.sum_squares(basis), data.y.size
+    own = _measure_effect_noise(data, names, basis, noise)
     share = own.estimate_share(ss, data.total, noise, n, data.level)
     difference, ratio = _bound_difference(data, names, basis, own), _estimate_ratio(data, names, basis, own)
     return FactorEffect(names, share, own.compute_p(ss), difference=difference, ratio=ratio)
+
+
+def _measure_effect_noise(data: _Data, names: Sequence[str], basis: Array, noise: SumOfSquares) -> EffectNoise:
+    """Measure the noise in the effect of these factors that the ``basis`` explains; the ``noise`` is of all trials."""
+    df, n = basis.shape[1], data.y.size
+    own = None
+    if not data.is_sample:
+        least = _NOTHING * data.total / n
+        own = measure_cell_noise(basis, data.counts, data.means, data.squares, data.number_levels(names), least)
+    return own or EffectNoise.pooled(df, max(0.0, n - 1 - noise.df - df), noise, n)
+
+
+def _find_active_factors(data: _Data, noise: SumOfSquares, base: Array) -> tuple[str, ...]:
+    """Return the factors that take part in what settings explain beyond the ``base``; all if there are too many
+    settings to look, none if fewer than two take part."""
+    if data.is_sample or data.counts.size > _MOST_LEVELS or len(data.columns) > _MOST_IN_PAIRS:
+        return tuple(data.columns)
+
+    def compute_p(unit: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> float | None:
+        rest = [name for other in others for name in other]
+        without = np.column_stack([base, remove_basis(data.build_joint_basis(rest), base)])
+        lost = remove_basis(data.build_joint_basis([*rest, *unit]), without)
+        return _measure_effect_noise(data, unit, lost, noise).compute_p(data.sum_squares(lost)) if lost.size else None
+
+    active = select_active_units(data.units, compute_p, 1 - data.level)
+    return tuple(name for unit in active for name in unit) if len(active) > 1 else ()
+
+
+def _hardly_acts(data: _Data, names: Sequence[str], interacting: Collection[str], noise: SumOfSquares) -> bool:
+    """Return whether these factors are not ``interacting``, and all that is lost without them is a small share even at
+    its upper limit."""
+    if set(names) & set(interacting):
+        return False
+    others = [name for name in data.columns if name not in names]
+    lost = remove_basis(data.build_joint_basis(list(data.columns)), data.build_joint_basis(others))
+    high = _test_effect(data, tuple(names), lost, noise).explained.high if lost.size else None
+    return high is not None and high < MINOR_SHARE
 
 
 def _estimate_ratio(data: _Data, names: Sequence[str], basis: Array, noise: EffectNoise) -> Estimate | None:
@@ -297,11 +340,8 @@ def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
     if several interactions make it, or there are too many settings to look."""
     if data.counts.size > _MOST_LEVELS or len(data.columns) > _MOST_IN_PAIRS:
         return ()
-    main = build_orthonormal_basis(list(data.columns.values()), data.counts)
     for pair in combinations(data.columns, 2):
-        levels = data.number_levels(pair)
-        cells = np.asarray(levels[:, None] == np.arange(1, levels.max() + 1), float)
-        added = remove_basis(build_orthonormal_basis([cells], data.counts), main)
+        added = remove_basis(data.build_joint_basis(pair), data.main_effects)
         if data.sum_squares(added) >= _MOST_OF_INTERACTION * between:
             return pair
     return ()
@@ -325,13 +365,24 @@ def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: Ef
     return bound / base if base else None
 
 
-def _estimate_joint(data: _Data) -> FactorEffect | None:
-    """Estimate the difference of all settings against their repeats; None with few repeats or a single factor."""
+def _estimate_joint(data: _Data, effects: ResponseEffects) -> FactorEffect | None:
+    """Estimate the difference of all settings against their repeats, by the factors that take part in it. None with few
+    repeats or a single factor, or if no other effect leaves room for it."""
     noise = data.within
     if len(data.columns) < 2 or noise.df < LEAST_DF or data.counts.size < 2:
         return None
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    return replace(_test_effect(data, tuple(data.columns), data.between, noise), is_joint=True)
+    every = tuple(data.columns)
+    joint = replace(_test_effect(data, every, data.build_joint_basis(every), noise), is_joint=True)
+    is_possible = joint.p is not None and joint.p < 1 - data.level
+    is_superfluous = any(effect.p is not None and effect.p < _SURELY_SIGNIFICANT for effect in effects.effects)
+    if not is_possible or is_superfluous:
+        return joint
+    active = _find_active_factors(data, noise, data.main_effects[:, :0])
+    if not active:
+        return None
+    own = _test_effect(data, active, data.build_joint_basis(active), noise)
+    return replace(joint, factors=active, explained=own.explained)
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
@@ -401,20 +452,33 @@ def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | No
     settings between bring-ups have the error of bring-ups."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
         return None
-    ones = np.ones((data.y.size, 1))
-    settings = strata.build_unit_indicators(data.cell)[:, 1:]
-    model_strata = strata.build_strata(
-        data.y, np.column_stack([ones, settings]), strata.nest_units(list(shared.T)), data.level
-    )
-    test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
-    if test is None:
+    every = tuple(data.columns)
+    settings = _build_joint_rows(data, every)
+    model_strata = strata.build_strata(data.y, settings, strata.nest_units(list(shared.T)), data.level)
+    if model_strata is None:
         return None
-    return FactorEffect(
-        tuple(data.columns),
-        Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size),
-        test.p,
-        is_joint=True,
-    )
+
+    def compute_p(unit: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> float | None:
+        rest = [name for other in others for name in other]
+        without, full = (_build_joint_rows(data, names) for names in (rest, [*rest, *unit]))
+        test = model_strata.test(without, full[:, 1:], len(model_strata.units))
+        return None if test is None else test.p
+
+    p = compute_p(every, [])
+    if p is None:
+        return None
+    active = select_active_units(data.units, compute_p, 1 - data.level) if p < 1 - data.level else data.units
+    names = tuple(name for unit in active for name in unit)
+    share = data.sum_squares(data.build_joint_basis(names)) / data.total
+    joint = FactorEffect(names, Estimate(share, None, None, data.level, data.y.size), p, is_joint=True)
+    return joint if len(active) > 1 else None
+
+
+def _build_joint_rows(data: _Data, names: Sequence[str]) -> Array:
+    """Return the columns of all joint levels of these factors, by trial: ones, and an indicator of each but the
+    first."""
+    number = data.number_levels(names)[data.cell] if names else np.zeros(data.y.size, np.intp)
+    return np.column_stack([np.ones(data.y.size), strata.build_unit_indicators(number)[:, 1:]])
 
 
 def _build_effects_with_members(
