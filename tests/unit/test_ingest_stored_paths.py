@@ -546,6 +546,100 @@ def test_a_level_of_one_path(part, level):
     assert read_level(part, "site-x/nodes=4/run1.txt", "root") == level
 
 
+# File names that repeat settings, and odd ones
+
+GRID = [(nodes, api) for nodes in (1, 2, 4, 8) for api in ("MPIIO", "POSIX")]
+
+
+def place_grid(*more: tuple[str, str]) -> list[PlacedRun]:
+    """Two files for each setting, named after it (``n4_mpiio_0``), and ``more`` files (name, api) of four nodes."""
+    files = [(f"n{nodes}_{api.lower()}_{number}.txt", nodes, api) for nodes, api in GRID for number in (0, 1)]
+    files += [(name, 4, api) for name, api in more]
+    return [
+        PlacedRun(f"{at}", "ior", (nodes, api), f"{directory}/{name}", settings={"nodes": nodes, "api": api})
+        for directory in ("stripe1", "stripe4", "stripe16")
+        for at, (name, nodes, api) in enumerate(files, 100 * int(directory[6:]))
+    ]
+
+
+@pytest.mark.parametrize("name", ["slurm-4711.out", "all_results.txt", "ior.log", "n4_tuned_posix_2.txt"])
+def test_an_odd_file_name_does_not_change_how_the_others_are_read(name):
+    factors, repetitions = find_path_factors(place_grid((name, "POSIX"), (name, "MPIIO")))
+    others = {factor.name: set(factor.levels.values()) for factor in factors if factor.name != "stripe"}
+    assert others == ({"name": {".", "n4-tuned-posix"}} if "tuned" in name else {})
+    assert {factor.name: set(factor.levels.values()) for factor in factors}["stripe"] == {1, 4, 16}
+    assert len(repetitions) == (0 if "tuned" in name else 1)
+
+
+def test_words_that_no_setting_explains_stay_a_factor_beside_an_odd_name():
+    runs = [
+        PlacedRun(f"{system}{number}", "fio", "cell", f"{system}_x_{number}.txt")
+        for system in ("alpha", "beta")
+        for number in (1, 2, 3)
+    ]
+    odd = PlacedRun("odd", "fio", "cell", "slurm-77.out")
+    ((factor,), _) = find_path_factors([*runs, odd])
+    assert set(factor.levels.values()) == {"alpha", "beta", "."}
+
+
+# Directories that name their setting
+
+
+@pytest.mark.parametrize(
+    ("directories", "factors"),
+    [
+        (["stripe1", "stripe4", "stripe16"], {"stripe": {1, 4, 16}}),
+        (["nodes-2", "nodes-4", "nodes-8"], {"nodes": {2, 4, 8}}),
+        (["qd_1", "qd_32"], {"qd": {1, 32}}),
+        (["bs=4k", "bs=1m"], {"bs": {"4k", "1m"}}),
+        (["bs4k", "bs64k"], {"bs": {"4k", "64k"}}),
+        (["stripe1", "stripe4", "default"], {"dir1": {"stripe1", "stripe4", "default"}}),
+        (["stripe1", "ost4"], {"dir1": {"stripe1", "ost4"}}),
+        (["ext3", "ext4"], {"dir1": {"ext3", "ext4"}}),
+        (["raid0", "raid5"], {"dir1": {"raid0", "raid5"}}),
+        (["n1", "n4"], {"dir1": {"n1", "n4"}}),
+        (["run_01", "run_02"], {}),
+        (["20261004", "20261005"], {}),
+        (["2026-10-04", "2026-10-05"], {}),
+    ],
+)
+def test_directories_of_a_word_and_a_number_are_a_setting_with_numbers(directories, factors):
+    runs = place(*(f"{directory}/{name}.txt" for directory in directories for name in ("a", "b")))
+    names = {name: levels for name, levels in names_of(runs).items() if name != "name"}
+    assert names == factors
+
+
+def test_a_confirmed_number_of_directories_holds_for_later_files(tmp_path):
+    write(tmp_path / "in", *(f"stripe{count}/run{number}.txt" for count in (1, 4) for number in (1, 2)))
+    import_into(tmp_path / "s", tmp_path / "in")
+    change_factors(Store.open(tmp_path / "s"), {"stripe": "stripe_count"}, [])
+    write(tmp_path / "in", "stripe16/run1.txt")
+    import_into(tmp_path / "s", tmp_path / "in")
+    assert set(levels(tmp_path / "s", "stripe_count").values()) == {1, 4, 16}
+
+
+# Copies
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("copies", "n_more"), [("backup/stripe4", 1), ("a/old/stripe4", 1), ("a/b/c/stripe4", 1), ("results/copy/x4", 30)]
+)
+def test_the_file_in_the_regular_directory_counts_and_not_its_copy(tmp_path, copies, n_more, jobs):
+    directories = [f"results/2026/stripe{count}" for count in (1, 4, 16)]
+    write(
+        tmp_path / "in", *(f"{directory}/run{number}.txt" for directory in directories for number in range(n_more + 1))
+    )
+    shutil.copytree(tmp_path / "in" / directories[1], tmp_path / "in" / copies)
+    report = import_into(tmp_path / "s", tmp_path / "in", jobs=jobs)
+    assert (report["runs"], report["already_there"]) == (3 * n_more + 3, n_more + 1)
+    assert {(Path(entry["file"]).parent.name, Path(entry["of"]).parent.name) for entry in report["copies"]} == {
+        (Path(copies).name, "stripe4")
+    }
+    assert all(copies in entry["file"] and "results/2026" in entry["of"] for entry in report["copies"])
+    assert [(factor["name"], factor["levels"]) for factor in report["path_factors"]] == [("stripe", [1, 4, 16])]
+
+
 # Directories that go with a setting
 
 

@@ -14,7 +14,7 @@ from iosonde.store.files import MARKER
 from .candidate_files import CandidateFile, read_content
 from .device_logs import JoinedLog, join_logs
 from .import_batch import import_batch
-from .import_groups import iterate_batches, iterate_groups, separate_copies
+from .import_groups import find_copies, iterate_batches, iterate_groups, separate_copies
 from .import_outcomes import FileOutcome, Imported
 from .import_plan import ImportPlan
 from .related_files import find_adjacent_versions
@@ -30,18 +30,21 @@ def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | Non
     versions = find_adjacent_versions(list(by_place), lambda place, limit: read_content(by_place[place], limit))
     files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
     silent, earlier = tuple(plan.silent(files)), _list_run_prefixes(plan.store)
-    groups = list(iterate_groups(plan, files))
-    processes = min(jobs or os.cpu_count() or 1, len(list(iterate_batches(groups))))
+    copies = find_copies(files)
+    # Copies wait for the file that counts, also because processes do not see what others read.
+    groups, later = separate_copies(list(iterate_groups(plan, files)), copies)
+    batches = list(iterate_batches(groups))
+    processes = min(jobs or os.cpu_count() or 1, len(batches))
     if processes <= 1 or len(files) < ALONE_FILES:
-        results = [import_batch(plan, batch) for batch in iterate_batches(groups)]
+        results = [import_batch(plan, batch) for batch in batches]
     else:
-        # Processes do not see what others read: copies wait for the first of them, as if one process read all.
-        groups, copies = separate_copies(groups)
-        batches = list(iterate_batches(groups))
         with ProcessPoolExecutor(processes, None, set_default_spelling, (current_spelling(),)) as pool:
             results = list(pool.map(import_batch, [plan] * len(batches), batches))
-        results += [import_batch(plan, batch) for batch in iterate_batches(copies)]
+    results += [import_batch(plan, batch) for batch in iterate_batches(later)]
     outcomes = {candidate.key: outcome for several in results for candidate, outcome in several}
+    for file, first in copies.items():
+        if outcomes[file].there or outcomes[file].joined:
+            outcomes[file] = replace(outcomes[file], copy_of=first)
     ordered = tuple(outcomes[file.key] for file in files)
     paths = _apply_paths(plan, files, ordered, earlier)
     logs = _join_logs(plan, ordered)

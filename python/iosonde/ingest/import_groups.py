@@ -1,7 +1,8 @@
 """Files that are imported together: those that may be of one execution, copies after the first, and batches."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from iosonde.importers.runs import compute_digest
 
@@ -11,6 +12,11 @@ from .related_files import group_files
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 _HEAD_BYTES = 2048
+_NUMBER = re.compile(r"\d+")
+# Directories that hold copies of others
+_BACKUP = re.compile(
+    r"(?<![a-z])(?:backups?|bak|old|cop(?:y|ies)|kopien?|tmp|temp|trash|duplicates?|orig)(?![a-z])", re.IGNORECASE
+)
 
 
 def iterate_groups(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator[list[CandidateFile]]:
@@ -26,16 +32,48 @@ def iterate_groups(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator
     )
 
 
-def separate_copies(groups: Sequence[list[CandidateFile]]) -> tuple[list[list[CandidateFile]], ...]:
-    """Return the groups, and apart from them those with a copy of a file of an earlier group."""
-    counts = Counter(candidate.size for group in groups for candidate in group)
-    others, copies, digests = list[list[CandidateFile]](), list[list[CandidateFile]](), set[str]()
-    for group in groups:
-        contents = (read_content(candidate) for candidate in group if counts[candidate.size] > 1)
-        own = {compute_digest(content) for content in contents if content}
-        (copies if own & digests else others).append(group)
-        digests |= own
-    return others, copies
+def find_copies(files: Sequence[CandidateFile]) -> dict[str, str]:
+    """Return copy → the file of equal content that counts, by their keys.
+
+    That is the one below the fewest directories of backups; of these the one whose directories have the pattern of
+    most files, or the depth of most; of these the first."""
+    sizes = Counter(file.size for file in files)
+    by_digest: dict[str, list[CandidateFile]] = {}
+    for file in files:
+        if sizes[file.size] > 1 and not file.damage and (content := read_content(file)):
+            by_digest.setdefault(compute_digest(content), []).append(file)
+    n_siblings = Counter(_read_pattern(file) for file in files)
+    n_equally_deep = Counter(len(_read_pattern(file)) for file in files)
+    copies: dict[str, str] = {}
+    for several in by_digest.values():
+        patterns = {file.key: _read_pattern(file) for file in several}
+        first = min(
+            several,
+            key=lambda file: (
+                sum(bool(_BACKUP.search(part)) for part in file.place.parent.parts),
+                -n_siblings[patterns[file.key]],
+                -n_equally_deep[len(patterns[file.key])],
+            ),
+        )
+        copies |= {file.key: first.key for file in several if file is not first}
+    return copies
+
+
+def _read_pattern(file: CandidateFile) -> tuple[str, ...]:
+    """Return the directories of a file with # for their numbers."""
+    return tuple(_NUMBER.sub("#", part) for part in file.place.parent.parts)
+
+
+def separate_copies(
+    groups: Sequence[list[CandidateFile]], copies: Mapping[str, str]
+) -> tuple[list[list[CandidateFile]], ...]:
+    """Return the groups, and apart from them those with a copy of a file of another group."""
+    place = {file.key: number for number, group in enumerate(groups) for file in group}
+    others, later = list[list[CandidateFile]](), list[list[CandidateFile]]()
+    for number, group in enumerate(groups):
+        has_copy = any(place[copies.get(file.key, file.key)] != number for file in group)
+        (later if has_copy else others).append(group)
+    return others, later
 
 
 def iterate_batches(groups: Iterable[list[CandidateFile]]) -> Iterator[list[list[CandidateFile]]]:

@@ -18,7 +18,7 @@ class FileOutcome:
     quotes output of this format. ``joined``: merged into the run of another file of the same measurement, ``into``.
     ``fault``: the system failed, not the file. ``prefix``: of the ids of its runs, if it was stored before.
     ``samples``: a log of a system's counters, one entry for each host: it becomes no run, but part of those of its
-    time."""
+    time. ``copy_of``: the file of the same import with the same content, which counts."""
 
     file: str
     format: str = ""
@@ -33,6 +33,7 @@ class FileOutcome:
     into: str = ""
     prefix: str = ""
     samples: tuple[Samples, ...] = ()
+    copy_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,11 @@ class Imported:
         return [outcome for outcome in self.outcomes if outcome.quoted]
 
     @property
+    def copies(self) -> list[FileOutcome]:
+        """Copies of other files of this import."""
+        return [outcome for outcome in self.outcomes if outcome.copy_of]
+
+    @property
     def n_runs(self) -> int:
         """The number of stored runs."""
         return sum(outcome.runs for outcome in self.outcomes)
@@ -109,6 +115,7 @@ class Imported:
                 if not o.reason and not o.there and not o.quoted
             ],
             "joined_files": [{"file": o.file, "into": o.into} for o in self.outcomes if o.joined],
+            "copies": [{"file": outcome.file, "of": outcome.copy_of} for outcome in self.copies],
             "quoted": [{"file": outcome.file, "format": outcome.format} for outcome in self.quoted],
             "unknown": [{"file": outcome.file, "reason": outcome.reason} for outcome in self.failed],
             "warnings": list(self.warnings),

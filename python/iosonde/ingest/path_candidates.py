@@ -17,12 +17,24 @@ from iosonde.core.types import FactorValue
 from iosonde.importers.reading import parse_factor_value
 
 from .path_aliases import find_aliased_setting
-from .path_parts import ABOVE, NAME, ROOT, are_short_dates, is_numbering, read_parts, split_words, strip_suffixes
+from .path_levels import SETTING, name_levels
+from .path_parts import (
+    ABOVE,
+    NAME,
+    ROOT,
+    are_short_dates,
+    is_collective_name,
+    is_numbering,
+    read_parts,
+    split_words,
+    strip_suffixes,
+)
 
 NUMBERED, UNIQUE = "numbered", "one file each"
-_ABSENT = "."  # level of files that are in no such directory
+_ABSENT = "."  # level of files that are in no such directory, or whose name has only words that others explain
+_SILENT = ""  # of files whose name has no words, until levels are given
 _PART = re.compile(r"(?P<part>[a-z]+\d*)(?:\.(?P<word>\d+)/(?P<words>\d+))?")
-_SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)")
+_MIN_FILES_PER_CELL = 2  # files of one pattern for each cell that show that a word repeats a setting
 
 
 @dataclass(frozen=True)
@@ -66,11 +78,17 @@ class PathRepetitions:
 
 @dataclass(frozen=True)
 class _Column:
-    """The levels of a part, or of a word in it, over the runs of a tool."""
+    """The levels of a part, or of a word in it, over the runs of a tool. ``prefix``: the word before, if it is the same
+    in all (``nodes`` of ``nodes-2``)."""
 
     part: str
     levels: Mapping[str, str]
     alias: str = ""
+    prefix: str = ""
+
+    def stated_levels(self, runs: Iterable[PlacedRun]) -> set[str]:
+        """Return the levels of these runs, without that of file names that say nothing."""
+        return {self.levels[run.id] for run in runs} - {_SILENT}
 
 
 _Cells = Sequence[Sequence[PlacedRun]]
@@ -90,7 +108,8 @@ def find_path_factors(
         for column in columns:
             other = accepted.get(column.part, column)
             alias = column.alias if column.alias == other.alias else ""
-            accepted[column.part] = _Column(column.part, {**other.levels, **column.levels}, alias)
+            prefix = column.prefix if column.prefix == other.prefix else ""
+            accepted[column.part] = _Column(column.part, {**other.levels, **column.levels}, alias, prefix)
         for entry in entries:
             earlier = repetitions.get(entry.part, entry)
             rule = UNIQUE if UNIQUE in (entry.rule, earlier.rule) else NUMBERED
@@ -109,7 +128,7 @@ def read_level(part: str, file: str, root: str) -> FactorValue | None:
     words = split_words(text)
     is_word = match["word"] is not None and len(words) == int(match["words"])
     level = words[int(match["word"]) - 1] if is_word else "-".join(words) or text
-    return parse_factor_value(setting[2] if (setting := _SETTING.fullmatch(level)) else level)
+    return parse_factor_value(setting[2] if (setting := SETTING.fullmatch(level)) else level)
 
 
 def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[list[_Column], list[PathRepetitions]]:
@@ -121,20 +140,20 @@ def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[l
         rules: set[str] = set()
         n_before = len(factors)
         for column in _split_part(part, runs):
-            if not _varies(column.levels, cells) or _is_determined(column, factors, cells):
+            if not _varies(column, cells) or _is_determined(column, factors, cells):
                 continue
             if rule := _find_repetition_rule(column, runs):
                 rules.add(rule)
             elif not dropped & {column.part, part}:
                 factors.append(column)
-        texts = {run.id: run.parts.get(part, _ABSENT) for run in runs}
-        if part.startswith(ABOVE) and _is_determined(_Column(part, texts), reported, cells):
+        whole = _Column(part, {run.id: run.parts.get(part, _ABSENT) for run in runs})
+        if part.startswith(ABOVE) and _is_determined(whole, reported, cells):
             continue  # directories of other depths
-        if len(factors) == n_before and part not in dropped and _varies(texts, cells):
-            levels = {texts[run.id] for cell in cells for run in cell}
-            if rules or not _is_determined(_Column(part, texts), factors, cells):
+        if len(factors) == n_before and part not in dropped and _varies(whole, cells):
+            levels = {whole.levels[run.id] for cell in cells for run in cell}
+            if rules or not _is_determined(whole, factors, cells):
                 repetitions.append(PathRepetitions(part, tuple(levels), UNIQUE if UNIQUE in rules else NUMBERED))
-                reported.append(_Column(part, texts))
+                reported.append(whole)
     return [*factors, *_find_aliased(runs, factors, dropped)], repetitions
 
 
@@ -165,25 +184,65 @@ def _list_parts(runs: Sequence[PlacedRun]) -> list[str]:
 
 
 def _split_part(part: str, runs: Sequence[PlacedRun]) -> list[_Column]:
-    """Return a column for each word where all runs have as many words, else one for the whole part."""
+    """Return a column for each word where all runs have as many words, else one for the whole part. File names without
+    words have no part in that."""
     texts = {run.id: strip_suffixes(run.parts.get(part, _ABSENT)) for run in runs}
     if are_short_dates(texts.values()):
         return [_Column(part, texts)]
     words = {run.id: split_words(run.parts[part]) if part in run.parts else (_ABSENT,) for run in runs}
-    lengths = {len(entry) for entry in words.values()}
-    if lengths in ({0}, {1}) or len(lengths) > 1:
-        last = {entry[-1] if entry else "" for entry in words.values()}
-        if all(word.isdigit() for word in last) and is_numbering(last):
-            words = {run: entry[:-1] for run, entry in words.items()}
-        return [_Column(part, {run: "-".join(entry) or _ABSENT for run, entry in words.items()})]
-    (n_words,) = lengths
-    return [
-        _Column(f"{part}.{at + 1}/{n_words}", {run: entry[at] for run, entry in words.items()}) for at in range(n_words)
-    ]
+    if part == NAME:
+        words = {run.id: () if is_collective_name(words[run.id], run.tool) else words[run.id] for run in runs}
+    empty = {run: _SILENT if part == NAME and not entry else _ABSENT for run, entry in words.items()}
+    lengths = {len(entry) for entry in words.values() if entry or part != NAME}
+    if len(lengths) == 1 and not lengths & {0, 1}:
+        return list(_split_columns(part, words, lengths.pop()))
+    if part == NAME and len(lengths) > 1:
+        words = _drop_repeated_settings(words, runs)
+    else:
+        words = _drop_numbering(words)
+    return [_Column(part, {run: "-".join(entry) or empty[run] for run, entry in words.items()})]
 
 
-def _varies(levels: Mapping[str, str], cells: _Cells) -> bool:
-    return any(len({levels[run.id] for run in cell}) > 1 for cell in cells)
+def _split_columns(part: str, words: Mapping[str, tuple[str, ...]], n_words: int) -> Iterator[_Column]:
+    prefix = ""
+    for at in range(n_words):
+        levels = {run: entry[at] if entry else _SILENT for run, entry in words.items()}
+        yield _Column(f"{part}.{at + 1}/{n_words}", levels, prefix=prefix)
+        prefix = next(iter(levels.values())) if len(set(levels.values())) == 1 else ""
+
+
+def _drop_numbering(words: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Drop the last words if they only number something."""
+    last = {entry[-1] if entry else "" for entry in words.values()}
+    is_number = all(word.isdigit() for word in last) and is_numbering(last)
+    return {run: entry[:-1] if is_number else entry for run, entry in words.items()}
+
+
+def _drop_repeated_settings(
+    words: Mapping[str, tuple[str, ...]], runs: Sequence[PlacedRun]
+) -> dict[str, tuple[str, ...]]:
+    """Drop, of file names of several patterns, the words that follow from the settings in the files and those that
+    number repetitions: pattern by pattern, so that an odd name does not change how the others are read."""
+    remaining: dict[str, tuple[str, ...]] = {}
+    for several in group_by_key((len(words[run.id]), run) for run in runs).values():
+        pattern = _drop_numbering({run.id: words[run.id] for run in several})
+        cells = {run.cell for run in several}
+        columns = list(zip(*(pattern[run.id] for run in several), strict=True))
+        is_shown = len({run.file for run in several}) >= _MIN_FILES_PER_CELL * len(cells)
+        repeated = {
+            at
+            for at, column in enumerate(columns)
+            if is_shown
+            and len(set(column)) > 1
+            and len({(run.cell, word) for run, word in zip(several, column, strict=True)}) == len(cells)
+        }
+        for run in several:
+            remaining[run.id] = tuple(word for at, word in enumerate(pattern[run.id]) if at not in repeated)
+    return remaining
+
+
+def _varies(column: _Column, cells: _Cells) -> bool:
+    return any(len(column.stated_levels(cell)) > 1 for cell in cells)
 
 
 def _is_determined(column: _Column, factors: Sequence[_Column], cells: _Cells) -> bool:
@@ -198,7 +257,7 @@ def _is_determined(column: _Column, factors: Sequence[_Column], cells: _Cells) -
 
 def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
     """Return why the levels of a column are repetitions; '' if they are not."""
-    levels = set(column.levels.values())
+    levels = column.stated_levels(runs)
     if is_numbering(levels):
         return NUMBERED
     # A tool may write one measurement in several forms (.json, .csv).
@@ -210,21 +269,17 @@ def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
 
 
 def _name_factors(accepted: Sequence[_Column], taken: set[str]) -> list[PathFactor]:
-    """Name each factor after the setting that its levels name (``site=bonn``), else after its part."""
+    """Name each factor after the setting that its levels name (``site=bonn``, ``stripe4``), else after its part."""
     factors = []
     n_columns = Counter(column.part.partition(".")[0] for column in accepted)
     for column in accepted:
-        part, levels = column.part, column.levels
-        base, _, word = part.partition(".")
-        settings = {run: _SETTING.fullmatch(level) for run, level in levels.items()}
-        names = {setting[1] if setting else "" for setting in settings.values()}
-        name = names.pop() if len(names) == 1 else ""
+        base, _, word = column.part.partition(".")
+        name, texts = name_levels({run: level or _ABSENT for run, level in column.levels.items()}, column.prefix)
         if not name or name in taken or not is_setting_name(name):
             name = base if n_columns[base] == 1 else f"{base}_{word.partition('/')[0] or 'all'}"
         while name in taken:
             name += "_"
         taken.add(name)
-        texts = {run: setting[2] if (setting := settings[run]) else level for run, level in levels.items()}
         values = {run: parse_factor_value(text) for run, text in texts.items()}
-        factors.append(PathFactor(name, part, values, column.alias))
+        factors.append(PathFactor(name, column.part, values, column.alias))
     return factors

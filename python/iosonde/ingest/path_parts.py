@@ -56,6 +56,12 @@ _NO_WORDS = (
     re.compile(rf"(?<![A-Za-z])(?:{_REPETITIONS})[-_.#=]?\d+(?![A-Za-z0-9])", re.IGNORECASE),
     re.compile(r"(?<![A-Za-z\d])(?:first|second|third|fourth|fifth|1st|2nd|3rd|\dth)(?![A-Za-z])", re.IGNORECASE),
 )
+# Names of nothing but these words are of files that collect outputs.
+_COLLECTIVE = re.compile(
+    r"all|bench|benchmark|combined|console|everything|job|jobs|log|merged|out|output|outputs|result|results|"
+    r"run|runs|slurm|stdout|summary|test|tests|total",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{8,}(?:-[0-9a-f]{4,})*", re.IGNORECASE)
 _WORD = re.compile(r"[^-_.,+@ \[\]()]+(?:(?<=\d)\.\d+)?")
 _MIN_ID_DIGITS = 5  # shorter numbers may be amounts
@@ -89,6 +95,11 @@ def split_words(text: str) -> tuple[str, ...]:
     for pattern in _NO_WORDS:
         text = pattern.sub(" ", text)
     return tuple(word for word in _WORD.findall(text) if not _IDENTIFIER.fullmatch(word))
+
+
+def is_collective_name(words: Iterable[str], tool: str) -> bool:
+    """Return whether the words of a file name tell it apart from no other one (``all_results``, ``ior``)."""
+    return all(_COLLECTIVE.fullmatch(word) or word.lower() == tool for word in words)
 
 
 def strip_suffixes(name: str) -> str:

@@ -25,6 +25,7 @@ from .path_candidates import (
     find_path_factors,
     read_level,
 )
+from .path_levels import strip_name
 from .path_parts import read_parts
 
 __all__ = ["RenamedLevel", "StoredPaths", "apply_paths", "change_factors", "factor_to_json"]
@@ -254,6 +255,14 @@ def _read_levels(part: str, runs: Sequence[StoredRun]) -> dict[str, FactorValue]
     return {run: level for run, level in levels.items() if level is not None}
 
 
+def _read_levels_like(factor: AddedFactor, runs: Sequence[StoredRun]) -> dict[str, FactorValue]:
+    """Return the levels of a factor that follows a part of paths for more runs, in the form of those that it has."""
+    levels = _read_levels(factor.part, runs)
+    if any(isinstance(level, str) for level in factor.levels.values()):
+        return levels
+    return {run: parse_factor_value(strip_name(str(level))) for run, level in levels.items()}
+
+
 def _build_unknown_error(document: AddedDocument, runs: Sequence[StoredRun], name: str) -> InputError:
     if any(name in run.factors for run in runs):
         return InputError(
@@ -295,7 +304,7 @@ def _extend_confirmed(document: AddedDocument, runs: Sequence[StoredRun]) -> Add
         own = {run.id: run.factors[factor.name] for run in new if factor.name in run.factors}
         levels = {run: level for run, level in own.items() if str(level) in factor.renamed}
         if factor.part:
-            levels |= _read_levels(factor.part, [run for run in new if run.id not in own])
+            levels |= _read_levels_like(factor, [run for run in new if run.id not in own])
         if levels:
             document = document.with_levels(factor.name, levels)
     return document

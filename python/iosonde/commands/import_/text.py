@@ -1,6 +1,7 @@
 """Outcome of an import, by file, as text."""
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
@@ -24,6 +25,7 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     if rows:
         yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
     yield from _format_joined([outcome for outcome in imported.outcomes if outcome.joined])
+    yield from _format_copies(imported.copies)
     yield from _format_logs(imported.logs)
     yield from _format_quoted(imported.quoted)
     failed = imported.failed
@@ -72,6 +74,18 @@ def _format_joined(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
         yield from wrapped(f"{PurePath(base).name}: with {', '.join(files[:_MAX_JOINED])}{rest}", "    ", "  ")
     if len(names) > _MAX_SOURCES:
         yield f"  and {len(names) - _MAX_SOURCES} more ({spell.json} lists all)"
+
+
+def _format_copies(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
+    """Yield how many files are copies, from which directories, and of what."""
+    if not outcomes:
+        return
+    yield f"{format_count(len(outcomes), 'file')} of these {'is a copy' if len(outcomes) == 1 else 'are copies'}"
+    pairs = Counter((PurePath(outcome.file).parent, PurePath(outcome.copy_of).parent) for outcome in outcomes)
+    for (copies, originals), count in pairs.most_common(_MAX_SOURCES):
+        yield from wrapped(f"{format_count(count, 'file')} in {copies}: of {originals}, which counts", "    ", "  ")
+    if len(pairs) > _MAX_SOURCES:
+        yield f"  and {len(pairs) - _MAX_SOURCES} more directories ({spell.json} lists all)"
 
 
 def _format_logs(logs: Sequence[JoinedLog]) -> Iterator[str]:
