@@ -11,8 +11,9 @@ from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
+from iosonde.stats.changes.all_changes import find_all_changes, get_step_search
 from iosonde.stats.changes.find import Break, Search, compute_least_values
-from iosonde.stats.changes.pooled import Pool, find_changes_together, get_search_alone
+from iosonde.stats.changes.pooled import Pool, get_search_alone
 from iosonde.stats.changes.suspected import find_suspected
 from iosonde.store.decisions import ACCEPTED, ChangeDecision
 
@@ -45,7 +46,8 @@ class Watch(Answer):
     suspected: tuple[SuspectedChange, ...] = ()
     strict: bool = False
     copies: tuple[tuple[WatchedSeries, WatchedSeries], ...] = ()
-    schema: ClassVar[int] = 3  # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`
+    # 2: `together`; `p` may be that of several series. 3: `id`, `state`, `decision`. 4: `back`, `drift`
+    schema: ClassVar[int] = 4
 
     @property
     def regressions(self) -> tuple[SeriesChange, ...]:
@@ -196,7 +198,7 @@ def watch(
     history, search = collect_history(source, query), search or Search()
     series = history.series
     start, pools = determine_start(history.runs, since), build_pools(series)
-    breaks_by_series = find_changes_together([item.values for item in series], pools, search)
+    breaks_by_series = find_all_changes([item.values for item in series], pools, search)
     changes = [
         change
         for item, breaks in zip(series, breaks_by_series, strict=True)
@@ -208,7 +210,7 @@ def watch(
         apply_decisions(sorted(changes, key=_get_moment, reverse=True), decisions),
         search,
         since,
-        compute_least_values(get_search_alone(search, pools), max(1, len(series))),
+        compute_least_values(get_search_alone(get_step_search(search), pools), max(1, len(series))),
         sum(not run.counts for run in source.runs),
         history.warnings,
         tuple(decisions),

@@ -56,7 +56,8 @@ class SeriesChange:
     between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
     it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
     points are not back at the level before. ``places``: in the series, the first point before it, the first one after
-    it, and their end. ``decision``: what people decided about it."""
+    it, and their end. ``back``: the first run of its return, with which they end; None without one. ``decision``: what
+    people decided about it."""
 
     series: WatchedSeries
     last_before: StoredRun
@@ -70,6 +71,7 @@ class SeriesChange:
     places: tuple[int, int, int]
     facts: tuple[FactChange, ...]
     decision: ChangeDecision | None = None
+    back: StoredRun | None = None
 
     @property
     def id(self) -> str:
@@ -163,6 +165,7 @@ class SeriesChange:
             "word": self.word,
             "new": self.new,
             "open": self.open,
+            "back": self.back and _describe_run(self.back),
             "facts": [fact.to_json() for fact in self.facts],
             "places": [place.to_json() for place in self.likely_places],
         }
@@ -221,7 +224,8 @@ def iterate_changes(
     """Yield the changes of a series in order of time. ``start``: those from this date on are new; '': those among the
     newest points."""
     ends, runs = [0, *(each.at for each in breaks), series.values.size], series.runs
-    for begin, each, end in zip(ends, breaks, ends[2:], strict=False):
+    for begin, each, next_at in zip(ends, breaks, ends[2:], strict=False):
+        end = each.until or next_at
         levels = estimate_levels(series.values[begin : each.at], series.values[each.at : end], each.correlation, level)
         yield SeriesChange(
             series,
@@ -235,6 +239,7 @@ def iterate_changes(
             is_open(series, levels, ends[-2], search),
             (begin, each.at, end),
             find_changed_facts(runs[begin : each.first], runs[each.last : end]),
+            back=runs[each.until] if each.until else None,
         )
 
 

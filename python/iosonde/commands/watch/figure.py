@@ -84,13 +84,12 @@ def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
 
 
 def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
-    """Yield (level, first point, last point) between changes; nothing without a change."""
-    starts = [_find_place(series, change.first_after.id) for change in changes]
+    """Yield (level, first point, last point) between changes, up to a return; nothing without a change."""
     if changes:
-        yield changes[0].levels.before, 0, starts[0] - 1
-    for place, change in enumerate(changes):
-        last = starts[place + 1] - 1 if place + 1 < len(starts) else len(series.runs) - 1
-        yield change.levels.after, starts[place], last
+        yield changes[0].levels.before, 0, changes[0].places[1] - 1
+    for change in changes:
+        _, at, end = change.places
+        yield change.levels.after, at, end - 1
 
 
 def _find_place(series: WatchedSeries, run: str) -> int:

@@ -91,7 +91,9 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     )
     sides = f"{sides} {side_texts}".rstrip()
     yield from wrapped(f"{sides}: × {format_ratio_interval(levels.ratio)}, {change.word}", "      ", "    ")
-    yield from wrapped(escape(f"at {_describe_time(change)}, n {levels.before.n}+{levels.after.n}"), "      ", "    ")
+    back = f", back since {_describe_point(change.back)}" if change.back else ""
+    counts = f"n {levels.before.n}+{levels.after.n}{back}"
+    yield from wrapped(escape(f"at {_describe_time(change)}, {counts}"), "      ", "    ")
     yield from wrapped(escape(change.cause), "      ", "    ")
     points = format_count(change.split.n_until_detected, "point")
     together = f", in {change.split.together} series together" if change.split.together > 1 else ""

@@ -53,7 +53,8 @@ class Break:
     """A change between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, in the segment from
     ``begin`` to ``end``. ``p``: p-value over all looks at a series that does not change. ``n_until_detected``: values
     after the change that suffice to detect it if all values before it are known. ``together``: the series that changed
-    here by their pooled evidence; 0 if it was found by its own evidence alone."""
+    here by their pooled evidence; 0 if it was found by its own evidence alone. ``until``: the first value that is back
+    at the level before, up to which the change is measured; 0 without one."""
 
     begin: int
     end: int
@@ -64,6 +65,7 @@ class Break:
     last: int
     n_until_detected: int = 0
     together: int = 0
+    until: int = 0
 
 
 @dataclass(frozen=True)

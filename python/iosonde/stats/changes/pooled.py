@@ -9,12 +9,15 @@
    evidence of series that are each not significant.
 2. The pooled values are judged as one series (``evidence``), also by their ranks, as a bad night is an outlier of all
    series. Their residuals hold the correlations between the series, so that no covariance matrix is needed.
-3. Groups are a family of their own (Benjamini & Hochberg), with half of the rate; series alone have the other half. So
-   the probability of any false alarm stays at most the rate, however these depend on each other.
-4. A pooled change says that some series changed. Each is tested at its place, and only there, with Holm's correction
+3. A change of a few series alone is diluted in a group. So the 2, 4, 8, … rows that changed most are pooled, too. They
+   are chosen by the same values: their p is multiplied by the number of sets of so many rows.
+4. Groups and sets are a family of their own (Benjamini & Hochberg), with half of the rate; series alone have the other
+   half. So the probability of any false alarm stays at most the rate, however these depend on each other.
+5. A pooled change says that some series changed. Each is tested at its place, and only there, with Holm's correction
    (hierarchical testing: Meinshausen 2008, Biometrika 95, 265-278). A series that is not significant did not change.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -61,11 +64,12 @@ class Pool:
 
     def pool_scores(self, group: Sequence[int], begin: int, end: int) -> Array:
         """Return the mean score of a group for each night of a segment; 0, the mean of all, for a night without any."""
-        scores = self._compute_scores(begin, end)[list(group)]
+        scores = self.compute_scores(begin, end)[list(group)]
         counts = np.isfinite(scores).sum(axis=0)
         return np.asarray(np.nansum(scores, axis=0) / np.maximum(counts, 1))
 
-    def _compute_scores(self, begin: int, end: int) -> Array:
+    def compute_scores(self, begin: int, end: int) -> Array:
+        """Return the normal scores of each row in a segment, with its sign; NaN where it was not measured."""
         if (begin, end) not in self._scores:
             scores = self.values[:, begin:end].copy()
             for row, sign in zip(scores, self.signs, strict=True):
@@ -106,12 +110,43 @@ def get_search_alone(search: Search, pools: Sequence[Pool]) -> Search:
 
 
 def build_histories(pools: Sequence[Pool], search: Search) -> list[tuple[Pool, tuple[int, ...], SearchedValues]]:
-    """Return the pooled values of each group of each pool."""
-    return [
-        (pool, group, SearchedValues(pool.nights, partial(_find_pooled_break, pool, group, search=search)))
-        for pool in pools
-        for group in pool.groups
-    ]
+    """Return the pooled values of each group of each pool, and of its rows that changed most, with all its rows."""
+    histories = []
+    for pool in pools:
+        n_rows = len(pool.members)
+        finders = [(group, partial(_find_pooled_break, pool, group, search=search)) for group in pool.groups]
+        finders += [
+            (tuple(range(n_rows)), partial(_find_subset_break, pool, size, search=search))
+            for size in _list_subset_sizes(n_rows)
+        ]
+        histories += [(pool, rows, SearchedValues(pool.nights, find)) for rows, find in finders]
+    return histories
+
+
+def _list_subset_sizes(n_rows: int) -> list[int]:
+    """Return 2, 4, 8, … below the number of rows."""
+    return [2**power for power in range(1, n_rows.bit_length()) if 2**power < n_rows]
+
+
+def _find_subset_break(pool: Pool, size: int, begin: int, end: int, search: Search) -> Break | None:
+    """Return the change of the rows that changed most, with p of any set of so many of them (Bonferroni)."""
+    rows = _choose_rows(pool.compute_scores(begin, end), size, search.least)
+    change = None if rows is None else _find_pooled_break(pool, rows, begin, end, search)
+    return change and replace(change, p=min(1.0, change.p * math.comb(len(pool.members), size)))
+
+
+def _choose_rows(scores: Array, size: int, least: int) -> tuple[int, ...] | None:
+    """Return the ``size`` rows whose means differ most before and after one place, in the same direction; None if the
+    nights are too few."""
+    n = scores.shape[1]
+    if n < 2 * least:
+        return None
+    before = np.arange(least, n - least + 1)
+    sums = np.cumsum(np.nan_to_num(scores), axis=1)[:, before - 1]
+    evidence = sums / np.sqrt(before * (n - before))
+    signed = np.concatenate([evidence, -evidence], axis=1)
+    largest = np.sort(signed, axis=0)[-size:].sum(axis=0)
+    return tuple(int(row) for row in np.sort(np.argsort(signed[:, np.argmax(largest)])[-size:]))
 
 
 def _find_pooled_break(pool: Pool, group: tuple[int, ...], begin: int, end: int, search: Search) -> Break | None:
