@@ -38,11 +38,14 @@ _SUCCESS = re.compile(
     r"fertig|none|no error|keiner?|0",
     re.IGNORECASE,
 )
-FAILURE = re.compile(
+_FAILURE_WORDS = (
     r"time[ds]?[ -]?out|fail(?:ed|ure)?|err(?:or)?|killed|crash(?:ed)?|abort(?:ed)?|cancell?ed|oom|hung|dnf|"
-    r"fehler(?:haft)?|fehlgeschlagen|abgebrochen|abbruch|abgestürzt|échec|erreur|fallo|invalid|ungültig|nok|not ok",
-    re.IGNORECASE,
+    r"fehler(?:haft)?|fehlgeschlagen|abgebrochen|abbruch|abgestürzt|échec|erreur|fallo|invalid|ungültig|nok|not ok|"
+    r"did ?n[o']t (?:finish|complete|start)|out of memory|seg(?:mentation )?fault|segv|core dumped|no space left|"
+    r"unreachable|eio|enospc|enomem|etimedout"
 )
+_FAILURE = re.compile(_FAILURE_WORDS, re.IGNORECASE)
+_MENTION = re.compile(rf"(?:^|\W)(?:{_FAILURE_WORDS})(?:$|\W)", re.IGNORECASE)
 _NEGATIONS = ("false", "no", "nein")
 Mask = npt.NDArray[np.bool_]
 
@@ -55,6 +58,11 @@ def drop_failed_rows(table: Table) -> Table:
         if mask is not None:
             table = _drop(table, table.columns[name], mask)
     return table
+
+
+def mentions_failure(cell: str) -> bool:
+    """Return whether a cell that begins with no number says that a trial failed: ``OOM``, ``N/A (crashed)``."""
+    return not cell[:1].isdigit() and _MENTION.search(cell) is not None
 
 
 def _drop(table: Table, column: Column, mask: Mask) -> Table:
@@ -109,7 +117,7 @@ def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name:
 
 def _mask_failed_words(column: Column) -> Mask | None:
     texts = [str(value).strip(" !.") if value is not None else "ok" for value in column.values]
-    failed = np.array([bool(FAILURE.fullmatch(text)) or text.lower() in _NEGATIONS for text in texts])
+    failed = np.array([bool(_FAILURE.fullmatch(text)) or text.lower() in _NEGATIONS for text in texts])
     has_others = not all(_SUCCESS.fullmatch(text) for text, fails in zip(texts, failed, strict=True) if not fails)
     return None if has_others else failed
 
