@@ -46,6 +46,7 @@ _FAILURE_WORDS = (
 )
 _FAILURE = re.compile(_FAILURE_WORDS, re.IGNORECASE)
 _MENTION = re.compile(rf"(?:^|\W)(?:{_FAILURE_WORDS})(?:$|\W)", re.IGNORECASE)
+_MOST_LEVELS = 4
 _NEGATIONS = ("false", "no", "nein")
 Mask = npt.NDArray[np.bool_]
 
@@ -56,7 +57,7 @@ def drop_failed_rows(table: Table) -> Table:
     for name in table.names:
         mask = _find_failed(table.columns[name])
         if mask is not None:
-            table = _drop(table, table.columns[name], mask)
+            table = drop_rows(table, table.columns[name], mask, "failed-rows", "trials failed")
     return table
 
 
@@ -65,21 +66,28 @@ def mentions_failure(cell: str) -> bool:
     return not cell[:1].isdigit() and _MENTION.search(cell) is not None
 
 
-def _drop(table: Table, column: Column, mask: Mask) -> Table:
+def drop_rows(table: Table, column: Column, mask: Mask, code: str, what: str) -> Table:
+    """Return the table without the rows of the ``mask``, with a warning that says ``what`` they are by the levels of
+    the ``column``, which becomes a fact."""
     levels = dict.fromkeys(tidy_number(level) if column.numeric else level for level in column.values[mask].tolist())
     message = Message(
-        "failed-rows",
-        "{n} of {n_rows} trials failed ({column} is {levels}; {place}): they are left out;"
-        " to keep them, rename {column}",
+        code,
+        "{n} of {n_rows} {what} ({column} is {levels}; {place}): they are left out; to keep them, rename {column}",
         n=int(mask.sum()),
         n_rows=len(table),
+        what=what,
         column=column.name,
-        levels=" or ".join(map(format_cell, levels)),
+        levels=" or ".join(map(format_cell, list(levels)[:_MOST_LEVELS])),
         place=table.place(int(np.flatnonzero(mask)[0])),
     )
     fact = replace(column, role=column.role or ColumnRole.FACT)
     table = replace(table, columns={**table.columns, column.name: fact}, warnings=(*table.warnings, message))
     return table.take(~mask)
+
+
+def is_failure(text: str) -> bool:
+    """Return whether a text says that a trial failed, and nothing else."""
+    return _FAILURE.fullmatch(text.strip(" !.")) is not None
 
 
 def _find_failed(column: Column) -> Mask | None:
