@@ -74,9 +74,7 @@ def test_a_file_that_cannot_be_understood_is_refused(csv, text, code, values):
     assert refused.value.hint
 
 
-@pytest.mark.parametrize(
-    ("cell", "hint"), [("1,5", "1.5"), ("nan", "empty"), ("inf", "empty"), ("1_000", "correct"), ("12s", "correct")]
-)
+@pytest.mark.parametrize(("cell", "hint"), [("1,5", "1.5"), ("inf", "empty"), ("1_000", "correct"), ("12s", "correct")])
 def test_a_cell_that_is_no_number_is_named(csv, cell, hint):
     table = open_data(csv(f"x;y\n1;2.5\n2;{cell}\n")).table
     with raises("not-a-number", DataError) as refused:

@@ -38,6 +38,9 @@ def _normalize_unit(unit: str) -> str:
     """Normalise ``MBps``, ``MB_s`` and ``MB/sec`` to ``MB/s``, and the unambiguous ``mib_s`` to ``MiB/s``, ``kib`` to
     ``KiB``."""
     slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
+    slashed = (
+        re.sub(r"^([mgt])b(?=/s$)", lambda match: f"{match[1].upper()}B", slashed) if unit[-2:] != "ps" else slashed
+    )
     slashed = re.sub(r"^([kKMGT]i?)o(?=/s$|$)", r"\1B", slashed)  # octets
     return re.sub("^([kmgt])ib(?=/s$|$)", lambda match: f"{match[1].upper()}iB", slashed)
 

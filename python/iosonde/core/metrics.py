@@ -8,18 +8,20 @@ from .types import Better, Metric
 TIMES = ("s", "sec", "seconds", "ms", "us", "µs", "ns", "min", "h")
 _AMOUNTS = ("bytes", "operations")
 _DURATION_NAMES = (
-    "latency|lat|clat|slat|latenz|seconds|secs?|time|duration|elapsed|walltime|wallclock|makespan|laufzeit|dauer|zeit"
+    "latency|lat|clat|slat|latenz|latence|latencia|seconds|secs?|minutes|hours|time|duration|elapsed|walltime|wallclock|"
+    "makespan|laufzeit|dauer|zeit|antwortzeit|durée|duree|temps|tiempo|tempo|duración|duracion|rtt|delay"
 )
+_BARE_DURATIONS = r"^(?:d?t|[mnuµ]?s)(?:/op)?$"
 # Lower is better without a unit, or in bytes and counts; also where a name is a unit of time or a percentile alone.
 _COSTS = re.compile(
-    rf"(?:^|[_ ])(?:{_DURATION_NAMES}|runtime|wall|real|took|errors?|loss|cost|watts?|retr\w*)(?:$|[_ ])"
-    r"|^(?:[mnuµ]?s|p\d\d(?:\.\d+)?)(?:/op)?$",
+    rf"(?:^|[_ ])(?:{_DURATION_NAMES}|runtime|wall|real|took|tail|wait|stalls?|errors?|misses|drops|loss|cost|watts?"
+    rf"|retr\w*)(?:$|[_ ])|{_BARE_DURATIONS}|^p\d\d(?:\.\d+)?(?:/op)?$",
     re.I,
 )
 
 # Decisive only without a unit.
 _SPEEDS = re.compile(r"(?:^|[_ ])(?:bandwidth|bw|throughput|iops|[qrt]ps|speed|[kmgt]i?bs)(?:$|[_ ])", re.I)
-_DURATIONS = re.compile(rf"(?:^|[_ ])(?:{_DURATION_NAMES})(?:$|[_ ])", re.I)
+_DURATIONS = re.compile(rf"(?:^|[_ ])(?:{_DURATION_NAMES})(?:$|[_ ])|{_BARE_DURATIONS}", re.I)
 
 
 # IO500's score has no unit.

@@ -11,6 +11,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 from iosonde.core.units import parse_rate, parse_seconds
+from iosonde.tables.decorated_numbers import convert_rates
 from iosonde.tables.impossible_numbers import drop_impossible_numbers
 
 from .looks import has_metric_name, has_metric_unit, is_mostly_distinct, is_surely_measured
@@ -18,7 +19,8 @@ from .looks import has_metric_name, has_metric_unit, is_mostly_distinct, is_sure
 _NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
 _SECONDS = re.compile(
-    rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*|\s*(?:{_NUMBER}\s*h\s*)?{_NUMBER}\s*m(?:in)?\s*{_NUMBER}\s*s(?:ec)?\s*"
+    rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*"
+    rf"|\s*(?=.*[a-z]\s*\d)(?:{_NUMBER}\s*d\s*)?(?:{_NUMBER}\s*h\s*)?(?:{_NUMBER}\s*m(?:in)?\s*)?(?:{_NUMBER}\s*s(?:ec)?)?\s*"
 )
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
@@ -36,7 +38,9 @@ def convert_quantity_columns(table: Table) -> Table:
         for column in converted
     ]
     columns = {**table.columns, **{column.name: column for column in converted}}
-    return drop_impossible_numbers(replace(table, columns=columns, warnings=(*table.warnings, *warnings)))
+    return drop_impossible_numbers(
+        convert_rates(replace(table, columns=columns, warnings=(*table.warnings, *warnings)))
+    )
 
 
 def check_unit(table: Table, column: Column) -> None:

@@ -103,7 +103,7 @@ def _find_delimiter(sample: NumberedLines) -> str:
 
     def rate(delimiter: str) -> tuple[bool, bool, int, bool, int]:
         rows = _find_alike_rows(sample, delimiter)
-        with_digits = [any(cell[:1].isdigit() for cell in row) for row in rows[:2]]
+        with_digits = [any(cell[:1].isdigit() for row in part for cell in row) for part in (rows[:1], rows[1:])]
         is_separating, is_plain = len(rows[0]) > 1, delimiter in _DELIMITERS
         return is_separating, with_digits == [False, True], len(rows), is_plain, sample[0][1].count(delimiter)
 

@@ -38,11 +38,15 @@ _SUCCESS = re.compile(
     r"fertig|none|no error|keiner?|0",
     re.IGNORECASE,
 )
-FAILURE = re.compile(
+_FAILURE_WORDS = (
     r"time[ds]?[ -]?out|fail(?:ed|ure)?|err(?:or)?|killed|crash(?:ed)?|abort(?:ed)?|cancell?ed|oom|hung|dnf|"
-    r"fehler(?:haft)?|fehlgeschlagen|abgebrochen|abbruch|abgestürzt|échec|erreur|fallo|invalid|ungültig|nok|not ok",
-    re.IGNORECASE,
+    r"fehler(?:haft)?|fehlgeschlagen|abgebrochen|abbruch|abgestürzt|échec|erreur|fallo|invalid|ungültig|nok|not ok|"
+    r"did ?n[o']t (?:finish|complete|start)|out of memory|seg(?:mentation )?fault|segv|core dumped|no space left|"
+    r"unreachable|eio|enospc|enomem|etimedout"
 )
+_FAILURE = re.compile(_FAILURE_WORDS, re.IGNORECASE)
+_MENTION = re.compile(rf"(?:^|\W)(?:{_FAILURE_WORDS})(?:$|\W)", re.IGNORECASE)
+_MOST_LEVELS = 4
 _NEGATIONS = ("false", "no", "nein")
 Mask = npt.NDArray[np.bool_]
 
@@ -53,25 +57,37 @@ def drop_failed_rows(table: Table) -> Table:
     for name in table.names:
         mask = _find_failed(table.columns[name])
         if mask is not None:
-            table = _drop(table, table.columns[name], mask)
+            table = drop_rows(table, table.columns[name], mask, "failed-rows", "trials failed")
     return table
 
 
-def _drop(table: Table, column: Column, mask: Mask) -> Table:
+def mentions_failure(cell: str) -> bool:
+    """Return whether a cell that begins with no number says that a trial failed: ``OOM``, ``N/A (crashed)``."""
+    return not cell[:1].isdigit() and _MENTION.search(cell) is not None
+
+
+def drop_rows(table: Table, column: Column, mask: Mask, code: str, what: str) -> Table:
+    """Return the table without the rows of the ``mask``, with a warning that says ``what`` they are by the levels of
+    the ``column``, which becomes a fact."""
     levels = dict.fromkeys(tidy_number(level) if column.numeric else level for level in column.values[mask].tolist())
     message = Message(
-        "failed-rows",
-        "{n} of {n_rows} trials failed ({column} is {levels}; {place}): they are left out;"
-        " to keep them, rename {column}",
+        code,
+        "{n} of {n_rows} {what} ({column} is {levels}; {place}): they are left out; to keep them, rename {column}",
         n=int(mask.sum()),
         n_rows=len(table),
+        what=what,
         column=column.name,
-        levels=" or ".join(map(format_cell, levels)),
+        levels=" or ".join(map(format_cell, list(levels)[:_MOST_LEVELS])),
         place=table.place(int(np.flatnonzero(mask)[0])),
     )
     fact = replace(column, role=column.role or ColumnRole.FACT)
     table = replace(table, columns={**table.columns, column.name: fact}, warnings=(*table.warnings, message))
     return table.take(~mask)
+
+
+def is_failure(text: str) -> bool:
+    """Return whether a text says that a trial failed, and nothing else."""
+    return _FAILURE.fullmatch(text.strip(" !.")) is not None
 
 
 def _find_failed(column: Column) -> Mask | None:
@@ -109,7 +125,7 @@ def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name:
 
 def _mask_failed_words(column: Column) -> Mask | None:
     texts = [str(value).strip(" !.") if value is not None else "ok" for value in column.values]
-    failed = np.array([bool(FAILURE.fullmatch(text)) or text.lower() in _NEGATIONS for text in texts])
+    failed = np.array([bool(_FAILURE.fullmatch(text)) or text.lower() in _NEGATIONS for text in texts])
     has_others = not all(_SUCCESS.fullmatch(text) for text, fails in zip(texts, failed, strict=True) if not fails)
     return None if has_others else failed
 

@@ -14,7 +14,8 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
-from .failed_rows import FAILURE
+from .decorated_numbers import drop_bounds, strip_marks
+from .failed_rows import mentions_failure
 from .loads import convert_percentages
 from .raw_rows import convert_decimal_commas, parse_values
 
@@ -42,13 +43,31 @@ _BOUND_WORDS = frozenset(("net", "network", "link", "nic", "limit", "cap", "quot
 _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s", "b/s", "bytes/s", "bit/s", "bits/s")
 _ERROR_CELL = re.compile(r"#(?:[A-ZÄÖÜÉÍ/0-9]+[!?]?|#+)")  # of a spreadsheet, in any language: #DIV/0!, #NV, ####
 _MISSING_MARKS = frozenset(
-    ("–", "—", "--", "---", "?", "k.a.", "k. a.", "n.v.", "n. v.", "n.a.", "n. a.", "n.d.", "tbd")
+    (
+        "–",
+        "—",
+        "--",
+        "---",
+        "?",
+        "k.a.",
+        "k. a.",
+        "n.v.",
+        "n. v.",
+        "n.a.",
+        "n. a.",
+        "n.d.",
+        "tbd",
+        "nan",
+        "-nan",
+        "+nan",
+    )
 )
 
 
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
-    table = _convert_durations(_drop_spreads(_drop_separators(_clear_failures(_clear_missing(table)))))
+    table = drop_bounds(_clear_failures(_clear_missing(strip_marks(table))))
+    table = _convert_durations(_drop_spreads(_drop_separators(table)))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
     return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
 
@@ -84,7 +103,7 @@ def _clear_failures(table: Table) -> Table:
     text."""
     for column in _list_texts(table):
         words = Counter(str(value) for value in column.values if value is not None)
-        failures = {word: n for word, n in words.items() if FAILURE.fullmatch(word.strip(" !."))}
+        failures = {word: n for word, n in words.items() if mentions_failure(word)}
         n_failed = sum(failures.values())
         numbers = [word for word in words if word not in failures]
         if failures and all(map(_BEGINS_NUMBER.match, numbers)) and 2 * n_failed <= words.total():

@@ -262,7 +262,8 @@ def _match_commas(column: Column) -> dict[str, re.Match[str]]:
 
 def _is_surely_decimal(match: re.Match[str]) -> bool:
     integer = match[1].lstrip("+-")
-    return len(match[2]) != 3 or "." in integer or len(integer) > 3 or integer == "0"
+    has_exponent = match[3][:1] in ("e", "E") and match[3][-1:].isdigit()
+    return len(match[2]) != 3 or "." in integer or len(integer) > 3 or integer == "0" or has_exponent
 
 
 def _convert_column(column: Column, matches: dict[str, re.Match[str]]) -> Column:

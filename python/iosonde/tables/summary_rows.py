@@ -1,6 +1,7 @@
 """Rows of a sheet that sum up others: a mean below the trials of a block, or below all."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from iosonde.core.column_roles import TRIALS
@@ -29,6 +30,13 @@ _SUMMARIES = frozenset(
         "insgesamt",
         "standardabweichung",
         "stdabw",
+        "standardabw",
+        "médiane",
+        "mediane",
+        "mediana",
+        "somme",
+        "suma",
+        "desviación",
         "stabw",
         "mittel",
         "durchschnitt",
@@ -95,12 +103,17 @@ _COMPANIONS = _QUALIFIERS | frozenset(
     ]
 )
 # Executions before the trials.
-_WARM_UPS = frozenset(("warmup", "warm-up", "warm up", "preheat", "aufwärmen", "aufwärmlauf", "vorlauf"))
+WARM_UPS = frozenset(
+    ("warmup", "warm-up", "warm up", "preheat", "aufwärmen", "aufwärmlauf", "vorlauf", "rampup", "ramp-up", "ramp up")
+)
 _PERCENTILE = re.compile(  # p1, p2 and p3 may be pools
     r"p\d{2}(?:[._]?\d+)?|\d{2}(?:\.\d+)?\s*(?:%|th|st|nd|rd)?\s*(?:ci|percentile|perzentil|quantile?|pct)?"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = {ord("∅"): "ø", ord("⌀"): "ø"}
+# Words of statistics that are levels of a factor, too, unless they are rare among its others: a standard, a total.
+_AMBIGUOUS = frozenset(("std", "sd", "total", "sum", "suma", "all", "standard"))
+_NAMES_OF_STATISTICS = frozenset(("stat", "stats", "statistic", "statistik", "metric", "metrik", "measure", "quantity"))
 _LEAST_TRIALS = 3  # in a column without the name of one: 1, 2, 3, max
 
 
@@ -113,12 +126,13 @@ def count_measured_rows(rows: Rows) -> int:
 
 def find_summary_rows(rows: Rows, names: Sequence[str]) -> set[int]:
     """Return the places of rows that are no trials but sum up others, or warm up for them: such a word stands where
-    the other rows have numbers (``run`` is 1, 2, 3, mean), or begins a row that leaves a setting of all others blank.
-    ``rows`` are as wide as the ``names`` of their columns."""
+    the other rows have numbers (``run`` is 1, 2, 3, mean) or levels (``fs`` is ext4, xfs, Median), or begins a row that
+    leaves a setting of all others blank. ``rows`` are as wide as the ``names`` of their columns."""
     columns = [[cell.strip() for cell in column] for column in zip(*rows, strict=True)]
     numbered = [_find_in_counter(column, name) for column, name in zip(columns, names, strict=True)]
     begun = {place for place, head in enumerate(_list_heads(rows)) if is_statistic(head)}
     settings = [column for column in columns if all(cell or place in begun for place, cell in enumerate(column))]
+    numbered += [_find_among_levels(column, name) for column, name in zip(columns, names, strict=True)]
     return set().union(*numbered, (place for place in begun if any(not column[place] for column in settings)))
 
 
@@ -132,13 +146,27 @@ def _list_heads(rows: Rows) -> list[str]:
 
 
 def _find_in_counter(column: Sequence[str], name: str) -> set[int]:
-    statistics = {cell for cell in set(column) if is_statistic(cell) or cell.lower() in _WARM_UPS}
+    statistics = {cell for cell in set(column) if is_statistic(cell) or cell.lower() in WARM_UPS}
     others = {cell for cell in column if cell and cell not in statistics}
     is_counter = len(others) > 1 and all(map(is_number, others))
     is_of_trials = any(map(_is_summary, statistics)) or not set(TRIALS).isdisjoint(split_column_name(name)[-1:])
     if not is_counter or not (is_of_trials or _is_consecutive(others)):
         return set()
     return {place for place, cell in enumerate(column) if cell in statistics}
+
+
+def _find_among_levels(column: Sequence[str], name: str) -> set[int]:
+    """Return the places of statistics among the levels of a factor, which are words."""
+    counts = Counter(cell for cell in column if cell)
+    statistics = {cell for cell in counts if is_statistic(cell)}
+    others = sorted(n for cell, n in counts.items() if cell not in statistics and not is_number(cell))
+    n_rows = sum(counts[cell] for cell in statistics)
+    is_metric = not _NAMES_OF_STATISTICS.isdisjoint(split_column_name(name))
+    if is_metric or not others or 2 * n_rows >= counts.total() or not any(map(_is_summary, statistics)):
+        return set()
+    is_rare = all(2 * counts[cell] < others[len(others) // 2] for cell in statistics)
+    is_sure = any(_is_summary(cell) and _AMBIGUOUS.isdisjoint(_list_words(cell)) for cell in statistics)
+    return {place for place, cell in enumerate(column) if cell in statistics} if is_rare or is_sure else set()
 
 
 def _is_consecutive(numbers: Collection[str]) -> bool:
