@@ -146,14 +146,14 @@ def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[l
                 rules.add(rule)
             elif not dropped & {column.part, part}:
                 factors.append(column)
-        whole = _Column(part, {run.id: run.parts.get(part, _ABSENT) for run in runs})
-        if part.startswith(ABOVE) and _is_determined(whole, reported, cells):
+        texts = _Column(part, {run.id: run.parts.get(part, _ABSENT) for run in runs})
+        if part.startswith(ABOVE) and _is_determined(texts, reported, cells):
             continue  # directories of other depths
-        if len(factors) == n_before and part not in dropped and _varies(whole, cells):
-            levels = {whole.levels[run.id] for cell in cells for run in cell}
-            if rules or not _is_determined(whole, factors, cells):
+        if len(factors) == n_before and part not in dropped and _varies(texts, cells):
+            levels = {texts.levels[run.id] for cell in cells for run in cell}
+            if rules or not _is_determined(texts, factors, cells):
                 repetitions.append(PathRepetitions(part, tuple(levels), UNIQUE if UNIQUE in rules else NUMBERED))
-                reported.append(whole)
+                reported.append(texts)
     return [*factors, *_find_aliased(runs, factors, dropped)], repetitions
 
 
@@ -228,11 +228,11 @@ def _drop_repeated_settings(
         pattern = _drop_numbering({run.id: words[run.id] for run in several})
         cells = {run.cell for run in several}
         columns = list(zip(*(pattern[run.id] for run in several), strict=True))
-        is_shown = len({run.file for run in several}) >= _MIN_FILES_PER_CELL * len(cells)
+        has_evidence = len({run.file for run in several}) >= _MIN_FILES_PER_CELL * len(cells)
         repeated = {
             at
             for at, column in enumerate(columns)
-            if is_shown
+            if has_evidence
             and len(set(column)) > 1
             and len({(run.cell, word) for run, word in zip(several, column, strict=True)}) == len(cells)
         }
