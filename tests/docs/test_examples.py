@@ -13,11 +13,11 @@ import yaml
 from iosonde.store import Store
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Those of `upgrade` and `bound` describe clusters, the data sheet has published figures.
+# Those of `upgrade` and `bound` describe clusters.
 FILES = sorted(
     path
     for path in EXAMPLES.iterdir()
-    if path.suffix in (".yaml", ".json") and not path.name.startswith(("upgrade", "cluster", "data_sheet"))
+    if path.suffix in (".yaml", ".json") and not path.name.startswith(("upgrade", "cluster"))
 )
 SHELL = {"tasks_to_data.yaml"}  # commands that every machine has
 NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}

@@ -38,6 +38,7 @@ class PublishedOutcome(StrEnum):
     INSIDE_INTERVAL = "inside the interval"
     SAME_SHARE = "same share"
     NO_EFFECT = "no effect"
+    KEPT = "promise kept"
     RECOMPUTED = "recomputed"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
@@ -77,7 +78,9 @@ def _is_rounded(computed: float, printed: float, step: float) -> bool:
 
 
 def _find_step(number: PrintedNumber) -> float:
-    """Return one unit of the last printed digit: 0.01 for ``6.80``, 1 where the text has no plain number."""
+    """Return one unit of the last digit that is meant: 0.01 for ``6.80``, 1 where the text has no plain number."""
+    if number.digits is not None and number.value:
+        return 10.0 ** (math.floor(math.log10(abs(number.value))) + 1 - number.digits)
     tokens = _DIGITS.findall(" ".join(number.words))
     return min((_count_step(token) for token in tokens if float(token) == abs(number.value)), default=1.0)
 
@@ -119,6 +122,18 @@ def judge_interval(published: Estimate, measured: Estimate) -> PublishedVerdict:
     low, high = inner.value if inner.low is None else inner.low, inner.value if inner.high is None else inner.high
     is_apart = high < outer.low or low > outer.high
     return PublishedVerdict(PublishedOutcome.CONTRADICTED if is_apart else PublishedOutcome.INCONCLUSIVE)
+
+
+def judge_promise(limit: float, relation: str, measured: Estimate) -> PublishedVerdict:
+    """Judge a promise of ``at_least`` or ``at_most`` a limit: kept if the whole measured interval fulfils it,
+    contradicted if none of it does."""
+    if measured.low is None or measured.high is None:
+        return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
+    sign = 1 if relation == "at_least" else -1
+    ends = [sign * (end - limit) >= 0 for end in (measured.low, measured.high)]
+    if all(ends):
+        return PublishedVerdict(PublishedOutcome.KEPT)
+    return PublishedVerdict(PublishedOutcome.INCONCLUSIVE if any(ends) else PublishedOutcome.CONTRADICTED)
 
 
 def judge_absence(measured: Estimate, least: float) -> PublishedVerdict:

@@ -14,6 +14,7 @@ from typing import Any
 
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import InputError
+from iosonde.core.expression import CONDITIONS
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem, SpecError
 from iosonde.core.schema_problems import list_violations
@@ -33,6 +34,7 @@ _SPREAD = ("low", "high", "sd", "n")
 _NUMBER = re.compile(r"(?<![\d.,])((?<![\w)])[-−])?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 # Units that tools do not print.
 _UNITS = {"h": BaseUnit("s", 3600.0), "d": BaseUnit("s", 86400.0), "EUR": BaseUnit("EUR")}
+_FIRST_KEY = re.compile(r"^published: *\S", re.MULTILINE)
 # Factor of a repeated trial.
 REPETITION = "repetition"
 
@@ -61,6 +63,10 @@ class PrintedNumber:
 
     ``metric`` has its clock. ``statistic`` names what is printed of the metric, '' for its value or mean. ``n`` counts
     trials, None if the document does not say; ``low`` and ``high`` are the ends of its interval at ``level``.
+    ``relation``: ``at_least`` or ``at_most`` of a promise. ``bound``: the most that their system and the measured one
+    can deliver. ``follows``: what other numbers give for it. ``digits``: significant digits to which it is meant.
+    ``unmeasured``: code of the reason why nothing is compared with it. ``unit_name``, ``written_settings``: both as
+    the file has them, for people.
     """
 
     where: str
@@ -79,6 +85,13 @@ class PrintedNumber:
     high: float | None = None
     sd: float | None = None
     slip: Slip | None = None
+    relation: str = ""
+    bound: tuple[float, float] | None = None
+    follows: float | None = None
+    digits: int | None = None
+    unmeasured: str = ""
+    unit_name: str = ""
+    written_settings: Mapping[str, FactorValue] = field(default_factory=dict)
 
     @property
     def right_value(self) -> float | None:
@@ -90,7 +103,8 @@ class PrintedNumber:
 
 @dataclass(frozen=True)
 class Publication:
-    """A document: its title, a short name, and what it prints."""
+    """A document: its title, a short name, and what it prints. ``is_same_hardware``: its numbers are of the system that
+    is measured, not of another one."""
 
     title: str
     document: str
@@ -98,6 +112,7 @@ class Publication:
     authors: str = ""
     year: int | None = None
     statements: tuple[Statement, ...] = field(default=())
+    is_same_hardware: bool = True
 
 
 def build_schema_text() -> str:
@@ -122,6 +137,7 @@ def read_publication(text: str, name: str) -> Publication:
         figures=tuple(_build_number(document, path, cell) for path, cell in cells if cell["value"] is not None),
         authors=data.get("authors", ""),
         year=data.get("year"),
+        is_same_hardware=data.get("hardware", "same") == "same",
         statements=tuple(
             Statement(
                 item["where"],
@@ -132,6 +148,16 @@ def read_publication(text: str, name: str) -> Publication:
             for place, item in enumerate(data.get("statements", ()))
         ),
     )
+
+
+def read_publication_file(path: Path) -> Publication | None:
+    """Read the file of a document; None for any other file. Raises SpecError with all errors in it."""
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return None
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if not (_FIRST_KEY.search(text) and "\nfigures:" in text):
+        return None
+    return read_publication(text, str(path))
 
 
 @cache
@@ -206,6 +232,11 @@ def _check_cell(document: Document, path: Key, cell: Mapping[str, Any]) -> Itera
             yield build_problem(what, "give it another name", "settings", name)
     if cell.get("value") is not None and "words" in cell:
         yield from _check_words(build_problem, cell)
+    if "follows" in cell:
+        try:
+            _compute(cell)
+        except InputError as error:
+            yield build_problem(error.message, error.hint, "follows")
 
 
 def _check_unit(build_problem: Any, cell: Mapping[str, Any]) -> Iterator[Problem]:
@@ -287,8 +318,14 @@ def _build_number(document: Document, path: Key, cell: Mapping[str, Any]) -> Pri
         settings={name: _read_level(level) for name, level in cell.get("settings", {}).items()},
         line=_get_line(document, path),
         printed=cell.get("printed", ""),
-        **{key: cell.get(key) for key in ("n", "level", "low", "high", "sd")},
+        **{key: cell.get(key) for key in ("n", "level", "low", "high", "sd", "digits")},
         slip=_build_slip(cell),
+        relation=cell.get("relation", ""),
+        bound=(cell["bound"]["published"], cell["bound"]["measured"]) if "bound" in cell else None,
+        follows=_compute(cell) if "follows" in cell else None,
+        unmeasured=cell.get("unmeasured", ""),
+        unit_name="" if cell["unit"] == "1" else cell["unit"],
+        written_settings=cell.get("settings", {}),
     )
 
 
@@ -296,6 +333,10 @@ def _read_level(level: FactorValue) -> FactorValue:
     """Return ``64KiB`` in bytes, as measured runs have it."""
     size = parse_suffixed_size(level) if isinstance(level, str) else None
     return level if size is None else size
+
+
+def _compute(cell: Mapping[str, Any]) -> float:
+    return float(CONDITIONS.read(cell["follows"], (), "follows").number({}))
 
 
 def _build_slip(cell: Mapping[str, Any]) -> Slip | None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from iosonde.commands.command import command
 from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
+from iosonde.core.errors import InputError
 from iosonde.core.gate import parse_gate
+from iosonde.core.message import spell
 from iosonde.core.option_kinds import Setting, Share
 from iosonde.core.options import Data, Flag, Levels, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -17,6 +19,7 @@ from iosonde.data.options import DataOptions
 if TYPE_CHECKING:
     from .against import PairVerdicts
     from .answer import Comparisons, Sides
+    from .published import PublishedVerdicts
 
 _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
@@ -61,7 +64,8 @@ class CompareOptions(DataOptions):
     b_summary: Setting[Mapping[str, str] | None] = Setting("mean=…,n=…", "The same for B.", hint=_EXAMPLE)
     fail_if: Names[NameList] = Names(
         "COND",
-        "Exit 1 where the whole interval is so: 'slower>5%', or that of B: 'p99>5ms', 'bandwidth<2GiB/s'. Repeatable.",
+        "Exit 1 where the whole interval is so: 'slower>5%', or that of B: 'p99>5ms', 'bandwidth<2GiB/s'; for a "
+        "document 'contradicted'. Repeatable.",
         (),
         is_repeatable=True,
     )
@@ -96,7 +100,7 @@ class DataPairOptions(CompareOptions):
 
 
 @command("", DataPairOptions)
-def compare(options: DataPairOptions) -> Result[Comparisons | PairVerdicts]:
+def compare(options: DataPairOptions) -> Result[Comparisons | PairVerdicts | PublishedVerdicts]:
     """Compare `b` with DATA, or level B of a column with level A: the first is the base, always.
 
     Two DATA are matched setting by setting. Without `group`, A and B are two columns of a wide table; a store of
@@ -105,7 +109,7 @@ def compare(options: DataPairOptions) -> Result[Comparisons | PairVerdicts]:
 
     Returns
     -------
-    Result[Comparisons | PairVerdicts]
+    Result[Comparisons | PairVerdicts | PublishedVerdicts]
         One row a comparison; ``.answer.problem`` is whether a condition of `fail_if` holds.
 
     Examples
@@ -122,7 +126,7 @@ def compare(options: DataPairOptions) -> Result[Comparisons | PairVerdicts]:
     "compare before after; iosonde compare runs.csv --response bandwidth --group version 1 2",
     in_python=False,
 )
-def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]:
+def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts | PublishedVerdicts]:
     """Compare OTHER with DATA, or level B of a column with level A: the first is the base, always.
 
     Two stores or files are matched setting by setting. Without `group`, A and B are two columns of a wide table; a
@@ -133,13 +137,15 @@ def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]
     return _compare(options)
 
 
-def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons | PairVerdicts]:
+def _compare(options: CompareOptions, second: Any = None) -> Result[Any]:
     from .answer import compare as answer
     from .opening import open_filtered
     from .sides import find_second_data
     from .text import lines
     from .text_markdown import format_markdown
 
+    if (verdicts := _compare_published(options, second)) is not None:
+        return verdicts
     sides = options.build_sides()
     first = None if options.data is None else open_filtered(options)
     source = None if first is None else first.source
@@ -158,3 +164,39 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons 
         sides = replace(sides, other=options.open_data(second))
     options.refuse_store_options(*(opened for opened in (source, sides.other) if opened is not None))
     return Result(answer(source, options.query, sides), format_markdown if options.markdown else lines)
+
+
+def _compare_published(options: CompareOptions, second: Any) -> Result[Any] | None:
+    """Judge the numbers of a document beside the other DATA, or alone; None unless exactly one of them is a document.
+    Raises InputError."""
+    from .opening import open_filtered
+    from .published import compare_published, parse_published_gate, read_document
+    from .text_published import lines
+
+    others = [second] if second is not None else list(options.levels or ())
+    candidates = [options.data, *others]
+    documents = [read_document(data) for data in candidates] if len(candidates) < 3 else []
+    publications = [document for document in documents if document is not None]
+    if len(publications) != 1:
+        return None
+    _refuse_sides(options)
+    (publication,) = publications
+    measured = [data for data, document in zip(candidates, documents, strict=True) if document is None]
+    is_gated = parse_published_gate(options.fail_if or (), options.strict)
+    source = open_filtered(options, measured[0]).source if measured else None
+    return Result(compare_published(publication, source, options.query, is_gated, options.strict), lines)
+
+
+def _refuse_sides(options: CompareOptions) -> None:
+    """Raise InputError for an option that means nothing to a document."""
+    from iosonde.stats.estimate.compare import MARGIN
+
+    defaults = {"margin": MARGIN}
+    for name in ("group", "by", "pair", "base_only", "adjust", "margin", "a_summary", "b_summary", "markdown"):
+        if (getattr(options, name) or None) != defaults.get(name):
+            raise InputError(
+                "conflicting-options",
+                "{option} has no effect: each number of the document is compared with its own setting",
+                "omit {option}",
+                option=str(getattr(spell, name)),
+            )
