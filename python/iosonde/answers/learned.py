@@ -16,6 +16,7 @@ from iosonde.model.families.linear import build_design_columns
 from iosonde.model.fit.choose import Choice, can_be_power_law, choose_model, list_auto_candidates
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.folds import Groups
+from iosonde.model.fit.following import drop_following_factors
 from iosonde.model.fit.validate import Candidate
 from iosonde.model.fit.work import Tell
 
@@ -60,9 +61,8 @@ def select_examples(source: Source, query: ResponseQuery) -> Learned:
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
     )
     warnings = (*list_caveats(response), *training_examples.warnings)
-    return Learned(
-        response, replace(training_examples, features=features, unit=response.unit, warnings=warnings, terms=terms)
-    )
+    every = replace(training_examples, features=features, unit=response.unit, warnings=warnings, terms=terms)
+    return Learned(response, drop_following_factors(every))
 
 
 _TRANSFORM = re.compile(rf"(?:C|{'|'.join(TRANSFORMS)})\((.+)\)")

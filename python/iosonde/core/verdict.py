@@ -85,7 +85,7 @@ class Verdict(UncheckedClaim):
 
 DOUBTS = {
     "varies-besides": "a column that was not analysed varies as well",
-    "goes-together": "another column always changes with it",
+    "goes-together": "another column always changes with it, or determines it",
     "order": "the sides were measured one after the other, so the difference includes time",
     "drift": "values drift with the order in which they were measured",
     "dependent": "neighbouring trials are correlated, so n is too large",

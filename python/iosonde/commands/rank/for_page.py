@@ -22,6 +22,7 @@ from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Examples, build_examples
 from iosonde.model.fit.fitted import train_model
 from iosonde.model.fit.folds import group_inseparable_rows
+from iosonde.model.fit.following import drop_following_factors
 from iosonde.model.fit.validate import Candidate, compute_learning_curve
 from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.model.sensitivity.slopes import estimate_effects_by_level
@@ -136,6 +137,9 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
+    n_before = len(data.warnings)
+    data = drop_following_factors(data)  # as `fit` does
+    missing += map(warning_to_sentence, data.warnings[n_before:])
     choice = _run_or_report(
         lambda: choose_best_model(data, group_inseparable_rows(data), Learning(), level), "No model", missing
     )

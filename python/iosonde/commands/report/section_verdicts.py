@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from iosonde.commands.compare.against import PairVerdicts
 from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
+from iosonde.core.message import Message
 from iosonde.core.units import format_percent
 from iosonde.core.verdict import DOUBTS, Verdict, VerdictState
 from iosonde.core.words import join_names
@@ -128,7 +129,7 @@ def _build_line(
         texts = [_describe_interaction(verdict)]
     else:
         texts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
-        texts += ["they change together and cannot be separated"] if is_inseparable else []
+        texts += [_describe_inseparability(parts)] if is_inseparable else []
         texts += [
             f"{_join_factors(part.subject)} explains {format_percent_estimate(part.estimate)} beyond the others"
             for part in parts
@@ -139,6 +140,12 @@ def _build_line(
     texts += [interaction] if interaction else []
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     return VerdictLine(str(verdict.state), title, "; ".join(texts))
+
+
+def _describe_inseparability(parts: Sequence[Verdict]) -> str:
+    """Return why factors cannot be separated: those that are nested do not always change together."""
+    nested = [part.why for part in parts if isinstance(part.why, Message) and part.why.code == "nested"]
+    return nested[0] if nested else "they change together and cannot be separated"
 
 
 def _join_factors(factors: Sequence[str]) -> str:

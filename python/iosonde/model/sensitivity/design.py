@@ -25,11 +25,13 @@ _MONOTONE = 0.3  # Spearman's ρ
 
 @dataclass(frozen=True)
 class FactorLink:
-    """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| if larger."""
+    """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| if larger.
+    ``nested``: (inner, outer) if each level of one of them, such as a disk, has one level of the other."""
 
     first: str
     second: str
     strength: float
+    nested: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -179,8 +181,18 @@ def _find_links(
             rho = _compute_spearman(x[:, a], x[:, b])
             strength = max(strength, rho if rho >= _MONOTONE else 0.0)
         if strength >= _ASSOCIATED:
-            links.append(FactorLink(features[a].name, features[b].name, strength))
+            names = (features[a].name, features[b].name)
+            links.append(FactorLink(*names, strength, _find_nesting(names, levels[:, [a, b]])))
     return tuple(sorted(links, key=lambda link: -link.strength)), largest
+
+
+def _find_nesting(names: tuple[str, str], levels: Indices) -> tuple[str, str] | None:
+    """Return (inner, outer) if each level of one factor has one level of the other, which has fewer; None if not, or if
+    each setting has a level of its own."""
+    n_levels = [len(np.unique(column)) for column in levels.T]
+    inner = int(n_levels[1] > n_levels[0])
+    is_nested = len(np.unique(levels, axis=0)) == n_levels[inner] > n_levels[1 - inner]
+    return (names[inner], names[1 - inner]) if is_nested and n_levels[inner] < len(levels) else None
 
 
 def _compute_cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> float:

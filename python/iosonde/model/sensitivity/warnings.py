@@ -10,6 +10,7 @@ from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
     describe_minor_effects,
+    describe_nesting,
     describe_too_different,
     describe_unclaimed_effects,
 )
@@ -278,14 +279,16 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
-    linked = [link for link in ranking.links if link.strength > _INSEPARABLE]
+    nested = [link for link in ranking.links if link.nested]
+    linked = [link for link in ranking.links if link.strength > _INSEPARABLE and not link.nested]
+    yield from (describe_nesting(*link.nested) for link in nested[:_MOST_LINKS] if link.nested)
     if groups := group_linked_names([(link.first, link.second) for link in linked]):
         yield Message(
             "inseparable-factors",
             "{groups} always change together: their effects cannot be separated",
             groups="; ".join(map(join_names, groups)),
         )
-    others = [link for link in ranking.links if link not in linked]
+    others = [link for link in ranking.links if link not in (*linked, *nested)]
     if others:
         pairs = [f"{link.first} and {link.second}" for link in others[:_MOST_LINKS]]
         more = f" and {len(others) - _MOST_LINKS} more pairs" if len(others) > _MOST_LINKS else ""

@@ -72,6 +72,11 @@ class FactorEffect:
         return len(self.factors) > 1
 
     @property
+    def nestings(self) -> list[tuple[str, str]]:
+        """Return each (inner, outer) of its factors: each level of the inner has one of the outer."""
+        return [(member.constant_within, member.name) for member in self.own if member.constant_within]
+
+    @property
     def share(self) -> float:
         """Return the fraction."""
         return self.explained.value or 0.0
@@ -285,7 +290,9 @@ def _list_claims_of_effect(response: str, effect: FactorEffect) -> Iterator[Chec
     own = {member.factors[0]: member for member in effect.own if not member.is_block}
     for name in effect.factors if effect.is_block and not effect.is_joint else ():
         others = join_names([other for other in effect.factors if other != name])
-        why = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)
+        nested = next((pair for pair in effect.nestings if name in pair), None)
+        twins = Message("confounded", "{factor} always changes with {twin}", factor=name, twin=others)
+        why = describe_nesting(*nested) if nested else twins
         if name in own and own[name].is_significant:
             claim = _build_claim(response, own[name], VerdictState.DIFFERENT)
             yield claim, (doubtful("goes-together", why), *_EXAMINED)
@@ -347,11 +354,12 @@ def describe_blocks(effects: Sequence[FactorEffect]) -> Iterator[str]:
             yield describe_dependent_effects(block.factors)
             continue
         own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
+        is_nested = len(block.factors) == 2 and block.nestings
         if own:
-            yield f"{names} are confounded; {join_names(own)} beyond all others"
+            yield f"{'' if is_nested else f'{names} are confounded; '}{join_names(own)} beyond all others"
         else:
             yield f"the effects of {names} cannot be separated"
-        yield from _describe_nesting(block)
+        yield from (_describe_test_of_outer(*pair) for pair in block.nestings[:1])
 
 
 def describe_dependent_effects(factors: Sequence[str]) -> str:
@@ -360,16 +368,19 @@ def describe_dependent_effects(factors: Sequence[str]) -> str:
     return f"the effect of each of {names} depends on the {'other' if len(factors) == 2 else 'others'}"
 
 
-def _describe_nesting(block: FactorEffect) -> Iterator[str]:
-    nested = [member for member in block.own if member.constant_within]
-    for member in nested[:1]:
-        yield Message(
-            "nested",
-            "each {inner} has one {outer}: {spell.roles:'{inner}=repetition'} tests {outer} against the differences"
-            " between these",
-            inner=member.constant_within,
-            outer=member.name,
-        )
+def describe_nesting(inner: str, outer: str) -> Message:
+    """Describe a factor that follows from another one, as a host from its disks."""
+    return Message("nested", "each {inner} has one {outer}", inner=inner, outer=outer)
+
+
+def _describe_test_of_outer(inner: str, outer: str) -> Message:
+    return Message(
+        "nested",
+        "each {inner} has one {outer}: {spell.roles:'{inner}=repetition'} tests {outer} against the differences"
+        " between these",
+        inner=inner,
+        outer=outer,
+    )
 
 
 def describe_joint_effect(response: str, joint: FactorEffect) -> str:
