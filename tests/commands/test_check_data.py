@@ -381,9 +381,9 @@ def test_more_combinations_than_a_float_can_hold_are_told_by_their_power_of_ten(
 def test_a_drift_through_many_long_cells_is_seen_without_all_their_pairs_in_memory():
     rng, seen = RNG(5), []
     cells = [rng.normal(100, 1, 900) + np.linspace(0, 1, 900) for _ in range(300)]
-    slopes = trend._compute_slopes
+    slopes = trend.compute_slopes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trend, "_compute_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
+        patch.setattr(trend, "compute_slopes", lambda x: seen.append(slopes(x)) or seen[-1])
         found = trend.estimate_trend(cells)
     assert sum(one.size for one in seen) <= trend._MOST_PAIRS
     assert found.p < 1e-9 and found.relative_change == pytest.approx(0.01, rel=0.2)

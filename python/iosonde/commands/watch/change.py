@@ -7,11 +7,13 @@ from hashlib import sha256
 from typing import Any
 
 from iosonde.answers.answer import build_level_columns
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun, strip_factor_prefix
-from iosonde.core.types import Better
+from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
+from iosonde.stats.changes.drifts import estimate_drift
 from iosonde.stats.changes.facts import FactChange, find_changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, estimate_levels
 from iosonde.stats.changes.places import compute_place_shares
@@ -56,8 +58,8 @@ class SeriesChange:
     between ``surely_before`` and ``surely_after``: the first ones of the points next to it. ``levels`` before and after
     it, ``split``: its place and its test. ``new``: judged by this look. ``open``: it is for the worse, and the newest
     points are not back at the level before. ``places``: in the series, the first point before it, the first one after
-    it, and their end. ``back``: the first run of its return, with which they end; None without one. ``decision``: what
-    people decided about it."""
+    it, and their end. ``back``: the first run of its return, with which they end; None without one. ``drift``: the
+    change of a point, relative to the level before; None for a step. ``decision``: what people decided about it."""
 
     series: WatchedSeries
     last_before: StoredRun
@@ -72,6 +74,7 @@ class SeriesChange:
     facts: tuple[FactChange, ...]
     decision: ChangeDecision | None = None
     back: StoredRun | None = None
+    drift: Estimate | None = None
 
     @property
     def id(self) -> str:
@@ -90,7 +93,10 @@ class SeriesChange:
 
     @property
     def likely_places(self) -> tuple[ChangePlace, ...]:
-        """Return the places of the change within its bounds, the most likely first."""
+        """Return the places of the change within its bounds, the most likely first; none of a drift, which has no
+        place."""
+        if self.drift:
+            return ()
         runs, (begin, _, end) = self.series.runs, self.places
         shares = compute_place_shares(self.series.values, replace(self.split, begin=begin, end=end))
         places = [
@@ -138,6 +144,8 @@ class SeriesChange:
     @property
     def cause(self) -> str:
         """Describe the differences between the runs of the two sides."""
+        if self.drift:
+            return Message("cause-of-drift", "no single commit explains a drift")
         causes = _list_causes(self.surely_before, self.surely_after, self.facts)
         return "; ".join(causes) or Message(
             "unknown-cause", "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
@@ -166,6 +174,7 @@ class SeriesChange:
             "new": self.new,
             "open": self.open,
             "back": self.back and _describe_run(self.back),
+            "drift": self.drift and self.drift.to_json(),
             "facts": [fact.to_json() for fact in self.facts],
             "places": [place.to_json() for place in self.likely_places],
         }
@@ -224,9 +233,10 @@ def iterate_changes(
     """Yield the changes of a series in order of time. ``start``: those from this date on are new; '': those among the
     newest points."""
     ends, runs = [0, *(each.at for each in breaks), series.values.size], series.runs
-    for begin, each, next_at in zip(ends, breaks, ends[2:], strict=False):
+    starts = [0, *(max(each.at, each.end - search.newest) if each.is_drift else each.at for each in breaks)]
+    for begin, each, next_at in zip(starts, breaks, ends[2:], strict=False):
         end = each.until or next_at
-        levels = estimate_levels(series.values[begin : each.at], series.values[each.at : end], each.correlation, level)
+        levels, drift = _estimate(series.values, each, begin, end, level)
         yield SeriesChange(
             series,
             runs[each.at - 1],
@@ -238,9 +248,17 @@ def iterate_changes(
             runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest,
             is_open(series, levels, ends[-2], search),
             (begin, each.at, end),
-            find_changed_facts(runs[begin : each.first], runs[each.last : end]),
+            () if drift else find_changed_facts(runs[begin : each.first], runs[each.last : end]),
             back=runs[each.until] if each.until else None,
+            drift=drift,
         )
+
+
+def _estimate(values: Array, change: Break, begin: int, end: int, level: float) -> tuple[BeforeAfter, Estimate | None]:
+    """Estimate the levels of both sides of a step, or of both ends of a drift with its slope."""
+    if change.is_drift:
+        return estimate_drift(values[change.at : end], change.correlation, level)
+    return estimate_levels(values[begin : change.at], values[change.at : end], change.correlation, level), None
 
 
 def is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
@@ -67,9 +68,10 @@ def change_lines(change: SeriesChange) -> Iterator[str]:
     for name, first, last in (("before", begin, at - 1), ("after", at, end - 1)):
         dates = f"{_describe_point(runs[first])} to {_describe_point(runs[last])}"
         yield from wrapped(escape(f"{name}: {format_count(last - first + 1, 'point')}, {dates}"), "      ", "    ")
-    yield ""
-    yield "first point after it, by likelihood:"
     places = change.likely_places
+    if places:
+        yield ""
+        yield "first point after it, by likelihood:"
     for place in places[:_MOST_PLACES]:
         cause = place.cause or "nothing recorded changed there"
         text = f"{100 * place.share:.0f} %  {_describe_point(place.run)}: {cause}"
@@ -91,14 +93,18 @@ def _format_block(change: SeriesChange) -> Iterator[str]:
     )
     sides = f"{sides} {side_texts}".rstrip()
     yield from wrapped(f"{sides}: × {format_ratio_interval(levels.ratio)}, {change.word}", "      ", "    ")
-    back = f", back since {_describe_point(change.back)}" if change.back else ""
-    counts = f"n {levels.before.n}+{levels.after.n}{back}"
-    yield from wrapped(escape(f"at {_describe_time(change)}, {counts}"), "      ", "    ")
-    yield from wrapped(escape(change.cause), "      ", "    ")
+    if change.drift:
+        yield from wrapped(escape(_describe_drift(change, change.drift)), "      ", "    ")
+    else:
+        back = f", back since {_describe_point(change.back)}" if change.back else ""
+        counts = f"n {levels.before.n}+{levels.after.n}{back}"
+        yield from wrapped(escape(f"at {_describe_time(change)}, {counts}"), "      ", "    ")
+        yield from wrapped(escape(change.cause), "      ", "    ")
     points = format_count(change.split.n_until_detected, "point")
     together = f", in {change.split.together} series together" if change.split.together > 1 else ""
-    text = f"detectable {points} after it{together}; p = {change.split.p:.2g}, corrected for all looks"
-    yield from wrapped(text, "      ", "    ")
+    detected = "" if change.drift else f"detectable {points} after it{together}; "
+    together = together.removeprefix(", ") + "; " if change.drift and together else ""
+    yield from wrapped(f"{detected}{together}p = {change.split.p:.2g}, corrected for all looks", "      ", "    ")
 
 
 def _format_suspected(suspected: SuspectedChange) -> Iterator[str]:
@@ -131,6 +137,17 @@ def _describe_time(change: SeriesChange) -> str:
     if before == after:  # within one minute
         before, after = (_describe_point(side, _SECONDS) for side in sides)
     return f"{day}{name}; after {before}, and not after {after}"
+
+
+def _describe_drift(change: SeriesChange, drift: Estimate) -> str:
+    """Return ``drifts by -0.19 % a night (-0.21 to -0.17 %) since 2026-08-01, over 60 points``."""
+    unit = "night" if change.series.nightly else "point"
+    begin, end = change.places[1:]
+    since = f"since {_describe_point(change.first_after)}, over {format_count(end - begin, 'point')}"
+    if drift.value is None or drift.low is None or drift.high is None:
+        return f"drifts {since}"
+    slope = f"{100 * drift.value:+.2g} % a {unit} ({100 * drift.low:+.2g} to {100 * drift.high:+.2g} %)"
+    return f"drifts by {slope} {since}"
 
 
 def _describe_point(run: StoredRun, length: int = _DATE) -> str:

@@ -26,7 +26,15 @@ git bisect run sh ../bisect.sh"""
 
 def bisect_lines(change: SeriesChange) -> Iterator[str]:
     """Yield a script: the good and the bad commit, the baseline, and ``git bisect run`` with 0 for good, 1 for bad and
-    125 for a commit that cannot be tried. Raises InputError if the commits are unknown, or the same."""
+    125 for a commit that cannot be tried. Raises InputError if the commits are unknown, or the same,
+    or for a drift."""
+    if change.drift:
+        raise InputError(
+            "bisected-drift",
+            "change {id} is a drift over many nights: no single commit made it",
+            "{spell.change:{id}} shows it; name a step to bisect",
+            id=change.id,
+        )
     good, bad = (_get_commit(change, run) for run in (change.surely_before, change.surely_after))
     if good == bad:
         raise InputError(

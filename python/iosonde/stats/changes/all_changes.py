@@ -1,18 +1,19 @@
-"""Every kind of change of many series, each with its share of the false alarms: steps, and jumps of the newest few
-values, which are too few for the test of steps."""
+"""Every kind of change of many series, each with its share of the false alarms: steps; jumps of the newest few values,
+which are too few for the test of steps; and drifts, which no step explains."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from iosonde.core.arrays import Array
 
-from .find import Break, Search
+from .drifts import find_drifts
+from .find import INSIDE, Break, Search
 from .jumps import collect_magnitudes, find_jumps, measure_jump_delay
 from .places import locate
 from .pooled import Pool, find_changes_together
 from .returns import find_return
 
-_STEPS, _JUMPS = 0.8, 0.1  # shares of the rate
+_STEPS, _JUMPS, _DRIFTS = 0.7, 0.2, 0.1  # shares of the rate
 
 
 def get_step_search(search: Search) -> Search:
@@ -28,15 +29,16 @@ def find_all_changes(series: Sequence[Array], pools: Sequence[Pool], search: Sea
     ]
     search_jumps = replace(search, rate=search.rate * _JUMPS)
     jumps = find_jumps(series, pools, steps, search_jumps)
-    breaks = [
-        list(_iterate_returns(values, _add(changes, jump), search))
-        for values, changes, jump in zip(series, steps, jumps, strict=True)
-    ]
+    known = [_sort([*changes, *several]) for changes, several in zip(steps, jumps, strict=True)]
+    known = _add_drifts(series, pools, known, search)
+    breaks = [list(_iterate_returns(values, changes, search)) for values, changes in zip(series, known, strict=True)]
     alone = replace(search_jumps, rate=search_jumps.rate / max(1, len(series)))
     others = collect_magnitudes(series, pools, breaks, search)
     return [
         tuple(
-            replace(change, n_until_detected=measure_jump_delay(values, changes, magnitudes, place, alone))
+            change
+            if change.is_drift
+            else replace(change, n_until_detected=measure_jump_delay(values, changes, magnitudes, place, alone))
             for place, change in enumerate(changes)
         )
         for values, changes, magnitudes in zip(series, breaks, others, strict=True)
@@ -53,13 +55,40 @@ def _locate_all(values: Array, changes: Sequence[Break]) -> list[Break]:
     return [replace(change, begin=old.begin, end=old.end) for change, old in zip(located, changes, strict=True)]
 
 
-def _add(changes: Sequence[Break], jump: Break | None) -> list[Break]:
-    """Return the changes with a jump, unless it is one of them."""
-    is_new = jump is not None and all(change.last < jump.first for change in changes)
-    return [*changes, jump] if jump and is_new else list(changes)
+def _sort(changes: Sequence[Break]) -> list[Break]:
+    return sorted(changes, key=lambda change: change.at)
 
 
 def _iterate_returns(values: Array, changes: Sequence[Break], search: Search) -> Iterator[Break]:
     places = [0, *(change.at for change in changes), values.size]
     for change, begin, end in zip(changes, places, places[2:], strict=False):
-        yield find_return(values, change, begin, end, search)
+        yield change if change.is_drift else find_return(values, change, begin, end, search)
+
+
+def _add_drifts(
+    series: Sequence[Array], pools: Sequence[Pool], breaks: Sequence[list[Break]], search: Search
+) -> list[list[Break]]:
+    """Return the changes of each series with its drift in place of the steps that it explains better: one that goes on,
+    or one that ended with the last step."""
+    drifting = replace(search, rate=search.rate * _DRIFTS)
+    alone = replace(drifting, rate=drifting.rate / max(1, len(series)) / INSIDE)
+    lasting = find_drifts(series, pools, breaks, drifting, search.rate)
+    return [
+        _replace_by_drift(changes, drift or _find_ended_drift(values, changes, alone))
+        for values, changes, drift in zip(series, breaks, lasting, strict=True)
+    ]
+
+
+def _find_ended_drift(values: Array, changes: Sequence[Break], search: Search) -> Break | None:
+    if not changes:
+        return None
+    before = values[: changes[-1].at]
+    (drift,) = find_drifts([before], [], [changes[:-1]], search, search.rate)
+    return drift and replace(drift, p=min(1.0, INSIDE * drift.p))
+
+
+def _replace_by_drift(changes: Sequence[Break], drift: Break | None) -> list[Break]:
+    if drift is None:
+        return list(changes)
+    others = (change for change in changes if change.at <= drift.begin or change.at >= drift.end)
+    return _sort([*others, drift])

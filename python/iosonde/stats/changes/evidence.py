@@ -88,7 +88,7 @@ def _find_split(scores: Array, before: Indices, correlated: float) -> RankSplit:
     square = float(rest @ rest)
     if square <= 1e-12 * n:
         return RankSplit(at, math.copysign(math.inf, apart[at - first]), 0.0, at, at)
-    correlation = max(correlated, _estimate_correlation(rest, square))
+    correlation = max(correlated, estimate_correlation(rest, square))
     worth = compute_variance_inflation(correlation, n)
     variance = square / max(1.0, n - worth[at] - worth[n - at])
     errors = np.sqrt(variance * (worth[before] / before + worth[n - before] / (n - before)))
@@ -97,7 +97,7 @@ def _find_split(scores: Array, before: Indices, correlated: float) -> RankSplit:
     near = before[telling**2 >= telling[place] ** 2 - 2 * _NEARLY]
     return RankSplit(
         int(before[place]),
-        _t_to_normal_deviate(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
+        t_to_normal_deviate(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
         correlation,
         int(near[0]),
         int(near[-1]),
@@ -119,7 +119,7 @@ def _compute_expected_scores(n: int) -> Array:
     return np.array([*half, *([0.0] * (n % 2)), *(-score for score in reversed(half))])
 
 
-def _estimate_correlation(rest: Array, square: float) -> float:
+def estimate_correlation(rest: Array, square: float) -> float:
     """Estimate the correlation of neighbours from residuals. It is at least 0: values that repel each other add no
     certainty."""
     uncorrected = float(rest[1:] @ rest[:-1]) / square
@@ -145,7 +145,7 @@ def compute_variance_inflation(correlation: float, most: int) -> Array:
     return np.concatenate([[1.0], ratios])
 
 
-def _t_to_normal_deviate(t: float, df: float) -> float:
+def t_to_normal_deviate(t: float, df: float) -> float:
     """Return the normal deviate with the tail of this t."""
     p = t_two_sided_p(abs(t), df)
     return math.copysign(-normal_quantile(p / 2) if p > 0 else math.inf, t)

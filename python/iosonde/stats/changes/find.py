@@ -28,7 +28,7 @@ from .evidence import (
 _MANY = 1000
 # Segments inside a history, which no look has among its newest values, are about so many times more than
 # compute_split_p counts (docs/method/watching.md).
-_INSIDE = 5.0
+INSIDE = 5.0
 LEAST = 5  # values on either side of a change
 SHARE = 0.03
 RATE = 0.05
@@ -54,7 +54,8 @@ class Break:
     ``begin`` to ``end``. ``p``: p-value over all looks at a series that does not change. ``n_until_detected``: values
     after the change that suffice to detect it if all values before it are known. ``together``: the series that changed
     here by their pooled evidence; 0 if it was found by its own evidence alone. ``until``: the first value that is back
-    at the level before, up to which the change is measured; 0 without one."""
+    at the level before, up to which the change is measured; 0 without one. ``is_drift``: a trend that begins there and
+    goes on to ``end``, not a step."""
 
     begin: int
     end: int
@@ -66,6 +67,7 @@ class Break:
     n_until_detected: int = 0
     together: int = 0
     until: int = 0
+    is_drift: bool = False
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _find_strongest(history: SearchedValues, begin: int, end: int, search: Searc
 def _weigh(change: Break | None, end: int) -> Break | None:
     """Return a change with the p-value of its segment: one that ends before its parent, as a dip needs, is one of
     many more."""
-    return change if change is None or change.end == end else replace(change, p=min(1.0, _INSIDE * change.p))
+    return change if change is None or change.end == end else replace(change, p=min(1.0, INSIDE * change.p))
 
 
 def find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:

@@ -1,4 +1,4 @@
-"""Large changes of the newest few values, before ranks can show any.
+"""Large changes of a few values, before ranks can show any.
 
 Ranks of three values after 60 are never significant over a year of looks. A value that lies far beyond all earlier ones
 is rare, and the next values hardly ever lie there, too, without a change:
@@ -8,11 +8,12 @@ is rare, and the next values hardly ever lie there, too, without a change:
 2. The probability that one value lies as far as the *nearest* of the new ones: the share of residuals beyond it, where
    there are any; else 1 ÷ (n + 1) times (largest residual ÷ distance)³, the tail of Student's t with 3 degrees of
    freedom. A year whose outliers are as far makes the test wait.
-3. Outliers come in groups. The probability of each further one, after a first one, is at least ``_STICKY``, the
-   correlation of neighbours, and that of the first one: a model with longer groups than independent outliers.
+3. Outliers come in groups. The probability of each further one, after a first one, is at least ``_STICKY``, that of the
+   first one, and the correlation of neighbours plus two of its standard errors.
 4. p over all looks is their sum. Benjamini & Hochberg over all series.
 """
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -27,22 +28,53 @@ from .places import measure_noise
 from .pooled import Pool
 
 LEAST = 3  # values after a jump
+_MOST = 7  # values that add up: more of them make the difference a question of levels, which ranks answer
 _BEFORE = 20  # values before
 _STICKY = 0.2
+_APART = 2.5  # standard deviations of a step that is tried
 _TAIL = 3.0
 
 
 def find_jumps(
     series: Sequence[Array], pools: Sequence[Pool], breaks: Sequence[Sequence[Break]], search: Search
-) -> list[Break | None]:
-    """Return the jump at the end of each series, or None; one family of tests. ``breaks``: the changes of each series
-    that are known."""
-    jumps = []
-    for values, changes, others in zip(series, breaks, collect_magnitudes(series, pools, breaks, search), strict=True):
-        tests = (_test(values, changes, others, after, search) for after in _list_lengths(search))
-        jumps.append(min((jump for jump in tests if jump), key=lambda jump: jump.p, default=None))
-    limit = find_discovery_p_limit([1.0 if jump is None else jump.p for jump in jumps], search.rate)
-    return [jump if jump and jump.p <= limit else None for jump in jumps]
+) -> list[list[Break]]:
+    """Return the jumps of each series that some look has or had, in order of time; one family of tests. ``breaks``: the
+    changes of each series that are known."""
+    magnitudes = collect_magnitudes(series, pools, breaks, search)
+    jumps = [
+        _find_in_series(values, changes, others, search)
+        for values, changes, others in zip(series, breaks, magnitudes, strict=True)
+    ]
+    limit = find_discovery_p_limit([min((jump.p for jump in several), default=1.0) for several in jumps], search.rate)
+    return [[jump for jump in several if jump.p <= limit] for several in jumps]
+
+
+def _find_in_series(values: Array, breaks: Sequence[Break], others: Array, search: Search) -> list[Break]:
+    jumps: list[Break] = []
+    for at in _list_candidates(values, min(LEAST, search.least)):
+        before = sorted([*(change for change in breaks if change.at < at), *jumps], key=lambda change: change.at)
+        tests = [
+            _test(values[: at + after], before, others, after, search)
+            for after in _list_lengths(search)
+            if at + after <= values.size
+        ]
+        best = min((jump for jump in tests if jump), key=lambda jump: jump.p, default=None)
+        is_known = any(abs(change.at - at) < LEAST for change in (*breaks, *jumps))
+        if best and best.p <= search.rate and not is_known:
+            jumps.append(best)
+    return jumps
+
+
+def _list_candidates(values: Array, least: int) -> list[int]:
+    """Return the places where the next values lie clearly apart from those before."""
+    if values.size < _BEFORE + least:
+        return []
+    before, after = (
+        np.median(np.lib.stride_tricks.sliding_window_view(values, width), axis=1) for width in (2 * LEAST, least)
+    )
+    steps = after[2 * LEAST :] - before[: values.size - least - 2 * LEAST + 1]
+    noise = measure_noise(np.diff(values)) / math.sqrt(2)
+    return [int(place) + 2 * LEAST for place in np.flatnonzero(np.abs(steps) > _APART * noise)]
 
 
 def measure_jump_delay(values: Array, changes: Sequence[Break], others: Array, place: int, search: Search) -> int:
@@ -102,7 +134,8 @@ def _test(values: Array, changes: Sequence[Break], others: Array, after: int, se
     level = float(np.median(values[begin:at]))
     distances = values[at:] - level
     is_large = abs(float(distances.mean())) >= search.share * abs(level)
-    if not is_large or np.ptp(np.sign(distances)):
+    is_earlier = abs(values[at - 1] - level) > abs(values[at - 1] - np.median(values[at:]))
+    if not is_large or is_earlier or np.ptp(np.sign(distances)):
         return None
     residuals = _collect_residuals(values[:at], changes)
     noise = measure_noise(residuals)
@@ -110,10 +143,11 @@ def _test(values: Array, changes: Sequence[Break], others: Array, after: int, se
         return None
     nearest, own = float(np.abs(distances).min()) / noise, np.abs(residuals) / noise
     first = max(float(np.mean(own >= nearest)), _compute_tail(np.concatenate([own, others]), nearest))
-    if search.looks * first * _STICKY ** (after - 1) > search.rate:
+    if search.looks * first * _STICKY ** (min(after, _MOST) - 1) > search.rate:
         return None
     correlation = estimate_lasting_correlation(values[:at])
-    p = search.looks * first * max(_STICKY, correlation, first) ** (after - 1)
+    next_one = max(_STICKY, first, min(1.0, correlation + 2 / math.sqrt(at)))
+    p = search.looks * first * next_one ** (min(after, _MOST) - 1)
     return Break(begin, values.size, at, min(1.0, p), correlation, at, at, after)
 
 

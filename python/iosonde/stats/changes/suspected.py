@@ -13,6 +13,7 @@ import numpy as np
 from iosonde.core.arrays import Array
 
 from .find import Break, Search, find_break, search_newest
+from .places import locate
 from .pooled import Pool, find_changes_together
 
 _LEAST = 3  # values after a suspected change
@@ -34,7 +35,8 @@ class Suspicion:
 def find_suspected(
     series: Sequence[Array], pools: Sequence[Pool], breaks: Sequence[Sequence[Break]], search: Search
 ) -> list[Suspicion | None]:
-    """Return the suspicion among the newest values of each series, if there is one. ``breaks``: its changes."""
+    """Return the suspicion among the newest values of each series, if there is one. ``breaks``: its changes; a drift
+    that goes on explains its newest values."""
     look = replace(search, looks=_LOOKS, least=min(_LEAST, search.least))
     limit = search.rate / max(1, len(series))
     newest = find_changes_together(series, pools, look, search_newest)
@@ -47,12 +49,12 @@ def find_suspected(
 def _build_suspicion(
     values: Array, candidates: Sequence[Break], changes: Sequence[Break], search: Search, limit: float
 ) -> Suspicion | None:
-    begin = max((change.last for change in changes), default=0)
+    begin = max((change.end if change.is_drift else change.last for change in changes), default=0)
     first_new = max(begin + 1, values.size - search.newest)
     new = [candidate for candidate in candidates if candidate.at >= first_new and candidate.first > begin]
     if not new:
         return None
-    change = min(new, key=lambda candidate: candidate.p)
+    change = locate(values, min(new, key=lambda candidate: candidate.p))
     start = max((other.at for other in changes), default=0)
     return Suspicion(change, _count_remaining(values[start:], change.at - start, search, limit))
 

@@ -51,7 +51,7 @@ def estimate_trend(series: Sequence[Array]) -> Trend | None:
         if not tied and pairs <= _EXACT_PAIRS
         else _compute_normal_p(s, used)
     )
-    slopes = np.concatenate([_compute_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
+    slopes = np.concatenate([compute_slopes(x) / abs(float(np.mean(x)) or 1.0) for x in used])
     longest = max(x.size for x in used)
     return Trend(s, s / pairs, p, compute_median(slopes) * (longest - 1), sum(x.size for x in used))
 
@@ -76,7 +76,8 @@ def _compute_score(x: Array) -> int:
     return int(np.sign(x[columns] - x[rows]).sum())
 
 
-def _compute_slopes(x: Array) -> Array:
+def compute_slopes(x: Array) -> Array:
+    """Return the slope of every pair of values."""
     rows, columns = _index_pairs(x.size)
     slopes: Array = (x[columns] - x[rows]) / (columns - rows)
     return slopes
