@@ -14,7 +14,9 @@ from iosonde.core.table import Column, Table
 
 from .copied_rows import drop_copied_rows
 from .failed_rows import drop_failed_rows
+from .identifiers import mark_identifiers
 from .marked_rows import drop_marked_rows
+from .seconds import mark_parts
 from .wrong_cells import drop_other_units, drop_swapped_rows
 
 # Differences may be below 0, and so may times on a clock.
@@ -34,7 +36,7 @@ def drop_impossible_numbers(table: Table) -> Table:
     column in which those below 0 are as many as the others is left as it is: it holds differences. Numbers that may be
     marks of failed trials stay, with a warning."""
     table = drop_swapped_rows(drop_copied_rows(drop_marked_rows(drop_failed_rows(table))))
-    table = drop_other_units(_drop_below_zero(table))
+    table = mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(table))))
     warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
     return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 

@@ -71,7 +71,7 @@ def drop_other_units(table: Table) -> Table:
     become missing values, with a warning for each column (S126). Speeds too slow by such a factor may be stalls."""
     for column in table.columns.values():
         wrong = _find_other_unit(column)
-        if wrong is not None and _are_beside_others(table, wrong):
+        if wrong is not None and _have_other_trials(table, wrong):
             first = int(np.flatnonzero(wrong)[0])
             message = Message(
                 OTHER_UNIT,
@@ -91,7 +91,7 @@ def drop_other_units(table: Table) -> Table:
     return table
 
 
-def _are_beside_others(table: Table, wrong: npt.NDArray[np.bool_]) -> bool:
+def _have_other_trials(table: Table, wrong: npt.NDArray[np.bool_]) -> bool:
     """Return whether each wrong row has another one of its setting, which is none."""
     setting = find_first_rows(table, list_settings(table))
     return set(setting[wrong].tolist()) <= set(setting[~wrong].tolist())
