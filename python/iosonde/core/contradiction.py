@@ -9,6 +9,8 @@ from typing import Any
 from .types import FactorValue
 
 BELOW_ZERO = "below-zero"  # the code of a table's warning about rates and times below 0 (S138)
+COPIED_ROWS = "copied-rows"  # the same of rows that repeat a block of others (S121)
+OTHER_UNIT = "other-unit"  # the same of speeds that are too fast by a factor between units (S126)
 CONTRADICTIONS = "contradictions"  # in the facts of a run, and in the entry of a phase
 
 

@@ -53,7 +53,9 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     if len(groups) == len(table):
         return TrialRows(table)
     message = Message(
-        AVERAGED, "n counts trials: the {parts} of each are averaged first", parts="ranks" if ranks else "rows"
+        AVERAGED,
+        "n counts trials: the {parts} of each are averaged first",
+        parts="ranks" if set(RANKS).intersection(map(get_last_word, map(table.column, ranks))) else "rows",
     )
     return TrialRows(average_groups(table, responses, groups), message)
 

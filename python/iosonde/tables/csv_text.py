@@ -18,6 +18,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
+from .comment_blocks import find_block_levels
 from .markup import convert_markup
 from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_ends, parse_values
 
@@ -54,6 +55,10 @@ def _split_rows(name: str, text: str) -> RawRows:
     if any(map(is_number, rows[0][1])) and (header := _find_header_in_comments(text, delimiter, rows[0])):
         rows = [header, *rows]
         warnings.append(Message("header-in-comment", "the comment above the rows is read as their header"))
+    names = rows[0][1]
+    if "#" in text and not any(map(is_number, names)) and (blocks := find_block_levels(text, names)):
+        rows = [(number, [blocks.name if row == names else blocks.levels[number], *row]) for number, row in rows]
+        warnings.append(blocks.message)
     return RawRows(name, [row for _, row in rows], [number for number, _ in rows], delimiter, tuple(warnings))
 
 

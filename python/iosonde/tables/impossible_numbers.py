@@ -12,8 +12,12 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 
+from .copied_rows import drop_copied_rows
 from .failed_rows import drop_failed_rows
+from .identifiers import mark_identifiers
 from .marked_rows import drop_marked_rows
+from .seconds import mark_parts
+from .wrong_cells import drop_other_units, drop_swapped_rows
 
 # Differences may be below 0, and so may times on a clock.
 _DIFFERENCES = re.compile(
@@ -27,10 +31,12 @@ _MOST_MARKED = 0.2  # of a column
 
 
 def drop_impossible_numbers(table: Table) -> Table:
-    """Return the table without the rows of failed trials, warm-ups and exclusions, and without rates and times below 0,
-    which become missing values, with a warning for each column (S138). A column in which they are as many as the others is left as it is: it
-    holds differences. Numbers that may be marks of failed trials stay, and are named."""
-    table = _drop_below_zero(drop_marked_rows(drop_failed_rows(table)))
+    """Return the table without rows that are no trials (failed, marked, copied, with swapped cells), and without rates
+    and times below 0 (S138) or in another unit (S126), which become missing values, with a warning for each column. A
+    column in which those below 0 are as many as the others is left as it is: it holds differences. Numbers that may be
+    marks of failed trials stay, with a warning."""
+    table = drop_swapped_rows(drop_copied_rows(drop_marked_rows(drop_failed_rows(table))))
+    table = mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(table))))
     warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
     return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 

@@ -21,7 +21,7 @@ _EXCLUSION_NAMES = frozenset(
     + ("ungültig", "verwerfen", "verworfen", "exclu", "exclure", "excluir", "excluido", "aberrant")
 )
 _INCLUSION_NAMES = frozenset(("include", "included", "use", "usable", "keep", "good", "verwenden", "inclus", "incluir"))
-# Names of columns one level of which may be a warm-up; and levels beside it.
+# Names of columns one level of which may be a warm-up; and levels of its others.
 _PHASE_NAMES = frozenset(("phase", "stage", "kind", "type", "section", "period", "state", "status", "label", "art"))
 _TRIAL_LEVELS = frozenset(
     ("measure", "measured", "measurement", "measuring", "main", "test", "run", "real", "steady", "messung", "mesure")

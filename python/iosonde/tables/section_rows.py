@@ -26,7 +26,7 @@ def split_sections(rows: Rows, lines: Sequence[int], n_titles: int) -> SingleHea
     own = [(row, line) for row, line in below if any(map(str.strip, row)) and [*map(str.strip, row)] != header]
     n_rows = next((at for at in range(len(own), 0, -1) if not _is_note(own[at - 1][0])), 0)
     sections = _list_sections(own[:n_rows], rows[n_titles - 1] if n_titles else [])
-    name, levels = _name_levels(list(dict.fromkeys(sections)))
+    name, levels = name_levels(list(dict.fromkeys(sections)))
     is_clear = len(header) >= _LEAST_COLUMNS and len(levels) > 1 and name not in header
     if is_clear and _has_repeated_keys(own[:n_rows], sections):
         body = [
@@ -57,7 +57,7 @@ def _list_sections(rows: NumberedRows, title: Sequence[str]) -> list[str]:
     return sections if all(sections) and not was_heading else []
 
 
-def _name_levels(headings: Sequence[str]) -> tuple[str, dict[str, str]]:
+def name_levels(headings: Sequence[str]) -> tuple[str, dict[str, str]]:
     """Return the name of the factor, and its level in each heading: of ``fs: ext4`` and ``fs: xfs`` it is ``fs``."""
     keyed = {heading: match for heading in headings if (match := _KEYED.fullmatch(heading))}
     keys = {match["key"] for match in keyed.values()}

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import format_metric
-from iosonde.core.message import spell_page
+from iosonde.core.message import Message, spell_page
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -79,6 +79,15 @@ class Subject:
         """Return the name of a metric in findings: the operation alone if it has one metric."""
         metrics = self._metrics.get(operation, ()) if operation else ()
         return f"{operation} {format_metric(metric, operation, metrics)}" if len(metrics) > 1 else operation or metric
+
+    def report_warnings(self, warning: str, code: str, action: str) -> list[Finding]:
+        """Return a finding for each warning of the table with this code, about what was left out when it was read."""
+        warnings = self.table.warnings if self.table is not None else ()
+        return [
+            Finding(code, Severity.WARNING, message, dict(message.values), action)
+            for message in warnings
+            if isinstance(message, Message) and message.code == warning
+        ]
 
     @cached_property
     def _metrics(self) -> dict[str, list[str]]:

@@ -34,6 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from iosonde.core.contradiction import COPIED_ROWS
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
@@ -48,7 +49,9 @@ _LEAST_SINGLES = 4
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Report copied cells and rows of each metric, then columns that repeat another."""
+    """Report copied cells and rows of each metric, then columns that repeat another. Copies of whole blocks of rows are
+    left out of a table when it is read."""
+    yield from subject.report_warnings(COPIED_ROWS, "S121", ACTION)
     for (operation, metric), cells in subject.families.items():
         copies = find_copies(cells, subject.records)
         if copies is not None:

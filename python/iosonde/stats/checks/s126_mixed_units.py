@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.column_units import unit_to_bytes_per_s
+from iosonde.core.contradiction import OTHER_UNIT
 from iosonde.core.level_text import format_setting
 from iosonde.core.table import Cell, Table, number_combinations
 from iosonde.core.types import Finding, Severity
@@ -47,7 +48,9 @@ _SMALL_GAP = 10.0
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Report groups of values, levels and columns that differ by a factor between units."""
+    """Report groups of values, levels and columns that differ by a factor between units, and the few values of a table
+    that were left out when it was read."""
+    yield from subject.report_warnings(OTHER_UNIT, "S126", ACTION)
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
         yield from [*_report_mixed_cells(name, cells), *_report_mixed_levels(name, cells)]

@@ -18,18 +18,12 @@ What to do
 """
 
 from iosonde.core.contradiction import BELOW_ZERO
-from iosonde.core.message import Message
-from iosonde.core.types import Finding, Severity
+from iosonde.core.types import Finding
 
 from . import Subject
 
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for each column of the table in which such numbers were left out."""
-    warnings = subject.table.warnings if subject.table is not None else ()
     action = "leave the cells of failed trials blank, or repeat these trials"
-    return [
-        Finding("S138", Severity.WARNING, warning, dict(warning.values), action)
-        for warning in warnings
-        if isinstance(warning, Message) and warning.code == BELOW_ZERO
-    ]
+    return subject.report_warnings(BELOW_ZERO, "S138", action)
