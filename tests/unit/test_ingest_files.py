@@ -37,6 +37,7 @@ def test_the_answer_counts_and_names_every_file():
         "already_there": 1,
         "joined": 1,
         "joined_files": [{"file": "d", "into": ""}],
+        "copies": [],
         "by_format": [
             {"format": "fio", "files": 2, "runs": 1, "incomplete": 0, "already_there": 0},
             {"format": "ior", "files": 2, "runs": 3, "incomplete": 1, "already_there": 1},
@@ -67,6 +68,7 @@ def test_the_answer_counts_and_names_every_file():
         "joined": False,
         "into": "",
         "fault": False,
+        "copy_of": "",
     }
 
 

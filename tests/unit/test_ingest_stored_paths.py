@@ -582,6 +582,16 @@ def test_words_that_no_setting_explains_stay_a_factor_beside_an_odd_name():
     assert set(factor.levels.values()) == {"alpha", "beta", "."}
 
 
+def test_a_number_that_each_file_states_itself_is_no_level_of_its_name():
+    runs = [
+        PlacedRun(f"{ranks}{name}", "benchio", (ranks,), f"c{ranks}_{name}.txt", settings={"ranks": ranks})
+        for ranks in (16, 64, 256)
+        for name in ("old", "old-big")
+    ]
+    ((factor,), _) = find_path_factors(runs)
+    assert set(factor.levels.values()) == {"old", "old-big"}
+
+
 # Directories that name their setting
 
 

@@ -32,8 +32,13 @@ def _are_bijective(levels: Sequence[str], others: Sequence[str]) -> bool:
 def _spells(level: str, name: str, value: FactorValue) -> bool:
     """Return whether the level of a part has a word of the setting's name, or its value."""
     tokens = _TOKEN.findall(level.lower())
-    if set(tokens) & set(_TOKEN.findall(name.lower())):
-        return True
+    return bool(set(tokens) & set(_TOKEN.findall(name.lower()))) or spells_value(level, value)
+
+
+def spells_value(level: str, value: FactorValue) -> bool:
+    """Return whether the level of a part has the value of a setting as a number or size, or as the beginning of a
+    word."""
+    tokens = _TOKEN.findall(level.lower())
     if isinstance(value, str):
         words = [word for text in split_words(value.lower()) for word in _TOKEN.findall(text)]
         return any(_is_short_for(token, word) or _is_short_for(word, token) for token in tokens for word in words)

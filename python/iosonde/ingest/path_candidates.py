@@ -16,7 +16,7 @@ from iosonde.core.schema import is_setting_name
 from iosonde.core.types import FactorValue
 from iosonde.importers.reading import parse_factor_value
 
-from .path_aliases import find_aliased_setting
+from .path_aliases import find_aliased_setting, spells_value
 from .path_levels import SETTING, name_levels
 from .path_parts import (
     ABOVE,
@@ -226,19 +226,25 @@ def _drop_repeated_settings(
     remaining: dict[str, tuple[str, ...]] = {}
     for several in group_by_key((len(words[run.id]), run) for run in runs).values():
         pattern = _drop_numbering({run.id: words[run.id] for run in several})
-        cells = {run.cell for run in several}
-        columns = list(zip(*(pattern[run.id] for run in several), strict=True))
-        has_evidence = len({run.file for run in several}) >= _MIN_FILES_PER_CELL * len(cells)
-        repeated = {
-            at
-            for at, column in enumerate(columns)
-            if has_evidence
-            and len(set(column)) > 1
-            and len({(run.cell, word) for run, word in zip(several, column, strict=True)}) == len(cells)
-        }
+        columns = zip(*(pattern[run.id] for run in several), strict=True)
+        repeated = {at for at, column in enumerate(columns) if _repeats_setting(column, several)}
         for run in several:
             remaining[run.id] = tuple(word for at, word in enumerate(pattern[run.id]) if at not in repeated)
     return remaining
+
+
+def _repeats_setting(words: Sequence[str], runs: Sequence[PlacedRun]) -> bool:
+    """Return whether a word of the file names of runs is that of a setting in the files, in all of them."""
+    if len(set(words)) == 1:
+        return False
+    n_cells = len({run.cell for run in runs})
+    follows = len({(run.cell, word) for run, word in zip(runs, words, strict=True)}) == n_cells
+    if follows and len({run.file for run in runs}) >= _MIN_FILES_PER_CELL * n_cells:
+        return True
+    names = set.intersection(*(set(run.settings) for run in runs))
+    return follows and any(
+        all(spells_value(word, run.settings[name]) for word, run in zip(words, runs, strict=True)) for name in names
+    )
 
 
 def _varies(column: _Column, cells: _Cells) -> bool:
