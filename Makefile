@@ -204,8 +204,8 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/rooms_figure.py
 
-published: .venv/.dev ## compare published numbers with docs/results; write the tables of docs/reproductions.md
-	@$(PY) docs/reproductions/verdicts.py
+published: .venv/.dev ## compare published numbers with docs/results; DOCUMENT=NAME prints one document
+	@$(PY) docs/reproductions/verdicts.py $(DOCUMENT)
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .

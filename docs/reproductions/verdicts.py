@@ -1,5 +1,7 @@
 """python docs/reproductions/verdicts.py: compare examples/published with docs/results, and write both tables.
 
+With the name of a document, `verdicts.py kunkel-2017`, print what agrees, what does not, and what it got wrong.
+
 Published and measured systems differ in file system, hardware and decade: signs, orders and shares of a link are
 compared, never seconds. No verdict is typed: each follows from the numbers by ``iosonde.agreement``.
 """
@@ -7,6 +9,7 @@ compared, never seconds. No verdict is typed: each follows from the numbers by `
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 import iosonde
+from iosonde.agreement.cells import REASONS
 from iosonde.agreement.judge import (
     PublishedOutcome,
     PublishedVerdict,
@@ -28,9 +32,11 @@ from iosonde.agreement.judge import (
     judge_share,
     judge_sign,
 )
+from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_significant
 from iosonde.importers.published_figures import PrintedNumber, Publication, read_publication
+from iosonde.stats.estimate.distributions import t_critical
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED, RESULTS, PAGE = (
@@ -67,7 +73,19 @@ TERMS = {
     "clients": ("nodes", 1),
     "disk_read": ("disk[fast]", 1),
     "disk_write": ("disk[fast]", 1),
+    "file_size": ("size (bytes)", 1e6),  # MB/s of a MB are bytes/s of a byte
 }
+# Column of the talk's table → column of ``advise``.
+DEFAULTS = {
+    "times_best": "best",
+    "times_worst": "worst",
+    "share_of_best": "rel_arith",
+    "": "abs",
+    "loss": "loss",
+    "harmonic_share_of_best": "rel_harm",
+    "harmonic_mean": "abs_harm",
+}
+TUNABLES = ("block_size", "cache_size", "write_behind", "read_ahead", "io_cache", "md_cache")
 
 
 @dataclass(frozen=True)
@@ -82,51 +100,77 @@ class Comparison:
     agreement: PublishedVerdict
 
 
-def main() -> None:
-    """Write both tables into the page."""
+def main(documents: Sequence[str]) -> None:
+    """Print the verdicts on these documents; without any write both tables into the page."""
+    for document in documents:
+        print_document(document)
+    if documents:
+        return
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     PAGE.write_text(f"{head}{BEGIN}\n{build_tables()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
+def print_document(document: str) -> None:
+    """Print the comparisons with a document, then what follows from it alone, and the counts."""
+    alone = iosonde.compare(str(PUBLISHED / f"{document}.yaml"))
+    comparisons = [entry for entry in list_comparisons() if entry.document == document]
+    for entry in comparisons:
+        print(f"{entry.agreement.outcome}: {entry.question}: published {entry.published}; here {entry.measured}")
+    print("", alone, "", sep="\n")
+    counts = Counter(find_verdict(number, comparisons) for number in read(document).figures)
+    parts = [f"{n} {REASONS.get(verdict, verdict)}" for verdict, n in counts.items()]
+    print(f"With docs/results, of {counts.total()} published numbers: {'; '.join(parts)}.")
+
+
 def build_tables() -> str:
     """Return the table of documents and that of comparisons, as Markdown."""
-    comparisons = [
+    comparisons = list_comparisons()
+    return f"{_build_document_table(comparisons)}\n{_build_comparison_table(comparisons)}"
+
+
+def list_comparisons() -> list[Comparison]:
+    """Compare every document."""
+    return [
         *compare_ficus(),
         *compare_gluster_hardware(),
         *compare_ocean(),
         *compare_sieving(),
         *compare_errors(),
+        *compare_folds(),
+        *compare_defaults(),
+        *compare_importance(),
         *compare_processes(),
         *compare_file_systems(),
         *recompute_ficus(),
-        *recompute_others(),
+        *recompute_stated(),
     ]
-    return f"{_build_document_table(comparisons)}\n{_build_comparison_table(comparisons)}"
 
 
 def _build_document_table(comparisons: Sequence[Comparison]) -> str:
-    """Count the numbers of each document by their verdict; one that was compared twice counts for its first."""
+    """Count the numbers of each document by their verdict, and those without by the reason."""
     publications = [read(path.stem) for path in sorted(PUBLISHED.glob("*.yaml"))]
-    counts = [Counter(_find_outcome(number, comparisons) for number in item.figures) for item in publications]
-    titles = [outcome for outcome in PublishedOutcome if any(outcomes[outcome] for outcomes in counts)]
+    counts = [Counter(find_verdict(number, comparisons) for number in item.figures) for item in publications]
+    verdicts = [*map(str, PublishedOutcome), *REASONS]
+    titles = [title for title in verdicts if any(outcomes[title] for outcomes in counts)]
     lines = [
         "| document | numbers | " + " | ".join(titles) + " | wrong statements |",
         "|---|" + "---:|" * (len(titles) + 2),
     ]
     for publication, outcomes in zip(publications, counts, strict=True):
         n_wrong = sum(statement.slip is not None for statement in publication.statements)
-        cells = [outcomes[outcome] or "" for outcome in titles]
+        cells = [outcomes[title] or "" for title in titles]
         row = [publication.document, len(publication.figures), *cells, n_wrong or ""]
         lines.append(f"| {' | '.join(map(str, row))} |")
     return "\n".join(lines) + "\n"
 
 
-def _find_outcome(number: PrintedNumber, comparisons: Sequence[Comparison]) -> PublishedOutcome:
-    """Return the verdict on a number: that of its document's slip, else of the first comparison with it."""
+def find_verdict(number: PrintedNumber, comparisons: Sequence[Comparison]) -> str:
+    """Return the verdict on a number, of its document's slip or of the first comparison with it; else the reason."""
     printed = judge_printed(number).outcome
-    if printed is PublishedOutcome.DOCUMENT_WRONG:
-        return printed
-    return next((entry.agreement.outcome for entry in comparisons if number in entry.numbers), printed)
+    first = next((entry for entry in comparisons if number in entry.numbers), None)
+    if printed is PublishedOutcome.DOCUMENT_WRONG or first is None:
+        return number.unmeasured if number.slip is None and number.unmeasured else str(printed)
+    return str(first.agreement.outcome)
 
 
 def _build_comparison_table(comparisons: Sequence[Comparison]) -> str:
@@ -169,6 +213,7 @@ def recompute_ficus() -> Iterator[Comparison]:
         "ms_error": line["mse"],
         "f": line["f"],
         "f_critical": line["f_critical"],
+        "t_critical": t_critical(level, line["df"]),
         "df": line["df"],
         "prediction_sd": line["at"][0]["std_error_new"],
         "prediction_low": line["at"][0]["low"],
@@ -181,47 +226,13 @@ def recompute_ficus() -> Iterator[Comparison]:
     yield from recompute(document, "the line through all 44 trials, 90 %", numbers)
 
 
-def recompute_others() -> Iterator[Comparison]:
-    """Compute totals, means, shares and times again."""
-    times = pick("kumar-2013", operation="ocean", statistic="")
-    hours = pick("kumar-2013", operation="ocean", statistic="in_hours")
-    question = "hours of the ocean code, from its minutes"
-    minutes = [(hour, time.value / 60) for hour, time in zip(hours, times, strict=True)]
-    yield from recompute("kumar-2013", question, minutes)
-    (expected,) = pick("kumar-2013", operation="write", statistic="expected")
-    (speed,) = pick("kumar-2013", operation="write", metric="bandwidth", block_size=2048)
-    yield from recompute("kumar-2013", "time of 20 GB at the measured speed, s", [(expected, 20e3 / speed.value)])
-    write, read_time, total = pick("kumar-2013", operation="campaign")
-    yield from recompute("kumar-2013", "days in all", [(total, 2 * write.value + 2 * read_time.value)])
-    totals = [
-        (number, sum(part.value for part in pick("dobrescu-2014", operation=operation, statistic="of_one_node")))
-        for operation in ("read", "reread")
-        for number in pick("dobrescu-2014", operation=operation, statistic="")
-    ]
-    yield from recompute("dobrescu-2014", "totals of two nodes, KiB/s", totals)
-    talk = "kunkel-2017"
-    absolute = [number.value for number in pick(talk, statistic="", sieve_buffer=4 * 2**20)]
-    shares = [number.value for number in pick(talk, statistic="share_of_best", sieve_buffer=4 * 2**20)]
-    (mean,) = pick(talk, statistic="mean", system="dkrz-porting")
-    yield from recompute(talk, "mean of the eight defaults, MiB/s", [(mean, sum(absolute) / len(absolute))])
-    ends = [
-        (pick(talk, statistic=f"share_of_best_{end}")[0], value)
-        for end, value in (("min", min(shares)), ("max", max(shares)))
-    ]
-    yield from recompute(talk, "range of the eight defaults, %", ends)
-    (days,) = pick(talk, operation="scan", statistic="expected")
-    yield from recompute(talk, "days to read 50 PB at 5 GiB/s", [(days, 50e15 / (5 * 2**30) / 86400)])
-    all_files, scanned = (
-        pick(talk, operation=name, metric="files", statistic="")[0] for name in ("population", "scan")
-    )
-    whole, part = (pick(talk, operation=name, metric="capacity", statistic="")[0] for name in ("population", "scan"))
-    (share_of_files,) = pick(talk, operation="scan", metric="files", statistic="share")
-    (share_of_bytes,) = pick(talk, operation="scan", metric="capacity", statistic="share")
-    values = [
-        (share_of_files, 100 * scanned.value / all_files.value),
-        (share_of_bytes, 100 * part.unit.to_base(part.value) / whole.unit.to_base(whole.value)),
-    ]
-    yield from recompute(talk, "shares that were scanned, %", values)
+def recompute_stated() -> Iterator[Comparison]:
+    """Compare each number of the documents with the computation that stands beside it, a slide or table at a time."""
+    for path in sorted(PUBLISHED.glob("*.yaml")):
+        stated = [(number.where, number) for number in read(path.stem).figures if number.follows is not None]
+        for where, numbers in group_by_key(stated).items():
+            values = [(number, float(number.follows or math.nan)) for number in numbers]
+            yield from recompute(path.stem, f"{where}: from its own numbers", values)
 
 
 def recompute(document: str, question: str, values: Sequence[tuple[PrintedNumber, float]]) -> Iterator[Comparison]:
@@ -348,6 +359,86 @@ def compare_errors() -> Iterator[Comparison]:
         yield Comparison(document, question, numbers, format_significant(least), describe(difference), agreement)
 
 
+def compare_folds() -> Iterator[Comparison]:
+    """Compare the order of the errors of the mean, lines and trees by folds, and the error of the mean."""
+    document, on = "kunkel-2017", "access_size,hole_size,method,servers"
+    mean, line = (pick(document, metric="bandwidth", model=model)[0] for model in ("mean", "line"))
+    trees = pick(document, metric="bandwidth", model="tree", statistic="error_mean")
+    classes = pick(document, metric="classes", model="tree", statistic="error_mean")
+    models: dict[tuple[str, int], dict[str, Any]] = {}
+    for tree in trees:
+        folds = int(tree.settings["folds"])
+        answer = iosonde.validate(str(RESULTS / "sieving.parquet"), response="read", on=on, folds=folds).to_dict()
+        models |= {(model["model"], folds): model for model in answer["models"]}
+    ours = [models["mean", 8], models["linear", 8], *(models["tree", int(tree.settings["folds"])] for tree in trees)]
+    for question, numbers, key, scale in (
+        ("read: errors of mean, line and trees of 2, 4, 8 folds, MiB/s", [mean, line, *trees], "mae", 2.0**20),
+        ("read: errors of trees of 2, 4, 8 folds, classes", classes, "class_error", 1.0),
+    ):
+        values = [model[key] / scale for model in ours[-len(numbers) :]]
+        yield compare_order(document, question, numbers, [number.value for number in numbers], values)
+    (average,) = pick(document, metric="bandwidth", system="wr-cluster", statistic="mean")
+    table = pq.read_table(RESULTS / "sieving.parquet")["read (bytes/s)"].to_numpy()
+    baseline = Estimate(ours[0]["mae"], ours[0]["mae_low"], ours[0]["mae_high"], LEVEL, 1)
+    share, measured = mean.value / average.value, multiply(baseline, 1 / float(np.nanmean(table)))
+    question = "read: error of the mean model ÷ mean speed"
+    agreement = judge_share(share, measured)
+    yield Comparison(document, question, (mean, average), format_significant(share), describe(measured), agreement)
+
+
+def compare_defaults() -> Iterator[Comparison]:
+    """Compare the order of the defaults, servers and sieving, in each column of the talk's table. Ours have no stripes:
+    its two sizes of stripes are averaged."""
+    document = "kunkel-2017"
+    choose, given = "servers,method", "access_size,hole_size"
+    answer = iosonde.advise(str(RESULTS / "sieving.parquet"), response="read", choose=choose, given=given).to_dict()
+    ours = {row["setting"]: row for row in answer["defaults"]}
+    for statistic, column in DEFAULTS.items():
+        numbers = pick(document, operation="noncontiguous", statistic=statistic, sieve_buffer=4 * 2**20)
+        settings = group_by_key((f"{n.settings['servers']}/{n.settings['method']}", n.value) for n in numbers)
+        published = [sum(values) / len(values) for values in settings.values()]
+        measured = [ours[setting][column] for setting in settings]
+        scale = 2.0**20 if column in ("abs", "loss", "abs_harm") else 0.01 if column.startswith("rel") else 1.0
+        question = f"defaults {', '.join(settings)}: {statistic.replace('_', ' ') or 'mean'}"
+        yield compare_order(document, question, numbers, published, [value / scale for value in measured])
+
+
+def compare_importance() -> Iterator[Comparison]:
+    """Compare the importance of tunables: shares of the variation that single factors explain together. The interval
+    takes their sum as known."""
+    document = "kumar-2013"
+    tables = {("O_SYNC", operation): ("all", "sync") for operation in OPERATIONS}
+    tables |= {("buffered", operation): (operation, "buffered") for operation in OPERATIONS}
+    for (opened, operation), (table, level) in tables.items():
+        answer = iosonde.rank(
+            str(RESULTS / "gluster-tunables.parquet"),
+            response=operation,
+            on=",".join(TUNABLES),
+            where=[f"opened={level}"],
+        ).to_dict()
+        ours = {row["name"].partition(" (")[0]: row for row in answer["factors"]}
+        numbers = pick(document, operation=table, statistic="importance", opened=opened)
+        for number in numbers:
+            term = str(number.settings["term"])
+            if term == "rest":
+                continue
+            row = ours[term]
+            factor = row["importance"] / row["s1"] if row["s1"] else 1.0
+            measured = Estimate(row["importance"], factor * row["s1_low"], factor * row["s1_high"], LEVEL, answer["n"])
+            question = f"{operation.replace('_', ' ')}, {opened}: importance of the {term.replace('_', ' ')}"
+            agreement = judge_share(number.value, measured)
+            yield Comparison(document, question, (number,), f"{number.value:g}", describe(measured), agreement)
+        rest = next(number for number in numbers if number.settings["term"] == "rest")
+        named = {str(number.settings["term"]) for number in numbers}
+        least = max((row for name, row in ours.items() if name not in named), key=lambda row: row["importance"])
+        factor = least["importance"] / least["s1"] if least["s1"] else 1.0
+        measured = Estimate(
+            least["importance"], factor * least["s1_low"], factor * least["s1_high"], LEVEL, answer["n"]
+        )
+        question = f"{operation.replace('_', ' ')}, {opened}: importance of the next one, {least['name']}"
+        yield Comparison(document, question, (rest,), "≈ 0", describe(measured), judge_absence(measured, LEAST))
+
+
 def compare_processes() -> Iterator[Comparison]:
     """Compare what a process more changes, and the share of the link that one process gets."""
     document, response = "cheng-2004", "write bandwidth"
@@ -414,6 +505,18 @@ def build_estimate(
     return Estimate(number.value, low and low.value, high and high.value, LEVEL, 1)
 
 
+def compare_order(
+    document: str,
+    question: str,
+    numbers: Sequence[PrintedNumber],
+    published: Sequence[float],
+    measured: Sequence[float],
+) -> Comparison:
+    """Compare the order of the same settings."""
+    texts = [", ".join(format_significant(value) for value in values) for values in (published, measured)]
+    return Comparison(document, question, tuple(numbers), *texts, judge_ranking(published, measured))
+
+
 def compare_ratio(
     document: str, question: str, numbers: Sequence[PrintedNumber], published: float, measured: Estimate
 ) -> Comparison:
@@ -471,4 +574,4 @@ def name_pair(theirs: str, ours: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

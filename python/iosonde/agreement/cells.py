@@ -150,11 +150,12 @@ def _judge_cell(numbers: tuple[PrintedNumber, ...], find: Find, level: float, is
     number, published = numbers[0], _build_published(numbers, level)
     if number.follows is not None:
         return JudgedCell(numbers, published, None, judge_recomputed(number, number.follows))
-    if number.slip is not None or number.statistic or number.unmeasured:
+    if number.slip is not None or number.statistic:
         return JudgedCell(numbers, published, None, judge_printed(number))
     measurement = find(number)
     if measurement.estimate is None:
-        return JudgedCell(numbers, published, None, judge_printed(number), measurement.missing)
+        note = "" if number.unmeasured else measurement.missing
+        return JudgedCell(numbers, published, None, judge_printed(number), note)
     verdict = _judge_estimates(number, published, measurement.estimate, is_same)
     return JudgedCell(numbers, published, measurement.estimate, verdict, measurement.missing)
 

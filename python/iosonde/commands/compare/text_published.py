@@ -69,7 +69,8 @@ def _format_row(cell: JudgedCell, common: Collection[str]) -> list[object]:
     published = f"{relation}{_format(cell.published, scale)} {unit}".rstrip() + shares[0]
     measured = "~" if cell.measured is None else _format(cell.measured, scale) + shares[1]
     if number.follows is not None:
-        measured = f"{format_significant(number.follows, 4)} computed"
+        published = f"{number.value:.10g} {unit}".rstrip()
+        measured = f"{number.follows:.7g} computed"
     return [format_number(cell, common), published, measured, _format_verdict(cell)]
 
 
