@@ -124,7 +124,7 @@ def test_the_page_quotes_the_verdicts_of_summary(table):
     assert isinstance(page, Page)
     assert [verdict.to_json() for verdict in page.verdicts] == iosonde.summary(str(table)).to_dict()["verdicts"]
     states = {line.text.split()[0]: line.state for line in build_verdict_lines(page)}
-    assert states == {"fs": "different", "negligible": "equal"}
+    assert states == {"fs": "different", "size:": "hardly matters"}
 
 
 def test_sections_say_of_a_factor_what_the_verdicts_say(table):

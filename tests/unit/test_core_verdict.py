@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import DOUBTS, Direction, Verdict, VerdictState
+from iosonde.core.verdict import (
+    DOUBTS,
+    HARDLY_MATTERS,
+    Direction,
+    UncheckedClaim,
+    Verdict,
+    VerdictState,
+    name_standing,
+)
 
 PACKAGE = Path(__file__).parents[2] / "python" / "iosonde"
 
@@ -31,3 +41,18 @@ def test_the_json_of_a_verdict_is_plain():
     assert (made["state"], made["direction"], made["doubts"]) == ("different", "up", ["order"])
     assert made["estimate"]["low"] == 1.5
     assert Verdict("limit", "rate", (), VerdictState.NOT_TESTED).to_json()["direction"] is None
+
+
+@pytest.mark.parametrize(
+    ("state", "text", "standing"),
+    [
+        (VerdictState.DIFFERENT, "×1.06", "significant"),
+        (VerdictState.EQUAL, "", "practically none"),
+        (VerdictState.EQUAL, HARDLY_MATTERS, HARDLY_MATTERS),
+        (VerdictState.INCONCLUSIVE, HARDLY_MATTERS, HARDLY_MATTERS),
+        (VerdictState.INCONCLUSIVE, "×1.06", "inconclusive"),  # a ratio that a check withdrew
+        (VerdictState.NOT_SEPARABLE, HARDLY_MATTERS, "not separable"),
+    ],
+)
+def test_an_effect_has_one_standing_for_all_commands(state, text, standing):
+    assert name_standing(UncheckedClaim("effect", "y", ("a",), state, claim=text)) == standing

@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from scipy import stats as scipy_stats
 
 from iosonde.core.types import Estimate
-from iosonde.core.verdict import UncheckedClaim, VerdictState
+from iosonde.core.verdict import HARDLY_MATTERS, UncheckedClaim, VerdictState
 from iosonde.stats.assumptions import list_doubts
 from iosonde.stats.assumptions.drift import DriftInTurn
 from iosonde.stats.estimate.compare import EQUAL, MARGIN, NEGLIGIBLE, build_group, compare_groups
@@ -145,7 +145,7 @@ def test_a_claim_says_the_state_the_numbers_and_the_doubts_of_each_factor():
     assert made == (
         claim("a", state=VerdictState.DIFFERENT, estimate=sure.explained, p=0.01, family=3),
         claim("b", state=VerdictState.INCONCLUSIVE, estimate=open_.explained, p=0.2, family=3),
-        claim("c", state=VerdictState.EQUAL, estimate=none.explained, p=0.9),
+        claim("c", state=VerdictState.EQUAL, claim=HARDLY_MATTERS, estimate=none.explained, p=0.9),
         claim("d", state=VerdictState.NOT_TESTED, estimate=blind.explained, doubts=("bring-ups",)),
         claim("e", state=VerdictState.INCONCLUSIVE, estimate=drifting.explained, p=0.01, doubts=("order", "drift")),
     )

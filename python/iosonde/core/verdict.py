@@ -20,6 +20,16 @@ class VerdictState(StrEnum):
     NOT_SEPARABLE = "not separable"  # the data cannot separate it from another column that changes with it
 
 
+_STANDINGS = {
+    VerdictState.DIFFERENT: "significant",
+    VerdictState.EQUAL: "practically none",
+    VerdictState.INCONCLUSIVE: "inconclusive",
+    VerdictState.NOT_TESTED: "not tested",
+    VerdictState.NOT_SEPARABLE: "not separable",
+}
+HARDLY_MATTERS = "hardly matters"  # the claim of an effect that is not significant, and small even at its limit
+
+
 class Direction(StrEnum):
     """The direction of a difference: of B against A, or of a factor with rising levels."""
 
@@ -81,6 +91,12 @@ class Verdict(UncheckedClaim):
             "why": self.why,
             "remedy": self.remedy,
         }
+
+
+def name_standing(effect: UncheckedClaim) -> str:
+    """Return the standing of a factor in one word or two, the same in every command."""
+    is_open = effect.state in (VerdictState.EQUAL, VerdictState.INCONCLUSIVE)
+    return HARDLY_MATTERS if is_open and effect.claim == HARDLY_MATTERS else _STANDINGS[effect.state]
 
 
 DOUBTS = {

@@ -33,6 +33,7 @@ _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
 MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
 _HEADROOM = 1.06  # of the highest value of panels that share an axis
+_FLAT = 100.0  # ratio of means beyond which all bars but the largest are flat
 WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logarithmic
 
 
@@ -161,7 +162,8 @@ class PanelScale:
 
 
 def choose_panel_scales(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
-    """Return scale → the axis of its panels. ``bars`` start at zero."""
+    """Return scale → the axis of its panels. ``bars`` start at zero, unless the means span decades: then all but the
+    largest would be flat, and points replace them."""
     names = dict.fromkeys(panel.scale for panel in panels)
     return {name: _build_scale([panel for panel in panels if panel.scale == name], bars) for name in names}
 
@@ -171,7 +173,8 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     values = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
     means = [point.mean.value or 0.0 for point in points]
     divisor, unit = choose_human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
-    if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
+    is_wide = max(means) / min(means) > WIDE if means and min([*values, *means]) > 0 else False
+    if is_wide and (not bars or max(means) >= _FLAT * min(means)):
         divisor, unit = choose_human_scale(math.sqrt(min(means) * max(means)), panels[0].unit)
         return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
     low, high = min([0.0, *values]), max([0.0, *values])

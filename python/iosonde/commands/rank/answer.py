@@ -10,7 +10,12 @@ import numpy as np
 from iosonde.answers.answer import Answer, join_sentences
 from iosonde.answers.besides import Besides, adjust_for_other_factors, adjust_for_stated_columns
 from iosonde.answers.caveats import list_caveats, warn_single_trials
-from iosonde.answers.logarithms import advise_logarithms
+from iosonde.answers.logarithms import (
+    advise_logarithms,
+    describe_log_shares,
+    do_settings_span_decades,
+    name_response,
+)
 from iosonde.answers.trials import build_complete_cells, estimate_tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
@@ -27,7 +32,6 @@ from iosonde.model.sensitivity.warnings import describe_ranking
 from iosonde.stats.assumptions import judge, list_withdrawn_subjects
 from iosonde.stats.overview.comparable import choose_comparable_factors
 from iosonde.stats.overview.story import estimate_cell_effects
-from iosonde.stats.overview.types import name_kind, span_decades
 from iosonde.stats.regression.effect_types import (
     ResponseEffects,
     correct_effects,
@@ -214,16 +218,12 @@ def _rank_response(
 def _describe_logarithms(response: Response, names: Sequence[str], tested: ResponseEffects, level: float) -> list[str]:
     """Return the shares of the variation of the logarithms, of a response whose settings span decades."""
     cells = build_complete_cells(response, names)
-    is_positive = all(np.all(cell.values > 0) for cell in cells)
-    is_wide = is_positive and span_decades([float(cell.values.mean()) for cell in cells])
+    is_wide = do_settings_span_decades([cell.values for cell in cells])
     if response.transform or not is_wide or is_too_different(tested):
         return advise_logarithms(response, names)
     logarithms = [replace(cell, values=np.log(cell.values), log_base=math.e) for cell in cells]
-    effects = correct_effects([estimate_cell_effects(logarithms, level)])[0].significant
-    template = "means span decades: of the variation of logarithms {shares} ({spell.response:'log({name})'})"
-    shares = ", ".join(f"{effect.name} is {effect.text}" for effect in effects) or "no share is significant"
-    name = name_kind(response.operation, response.metric.name if response.operation else response.title)
-    return [Message("take-logarithms", template, shares=shares, name=name)]
+    (effects,) = correct_effects([estimate_cell_effects(logarithms, level)])
+    return [describe_log_shares(effects, name_response(response))]
 
 
 def _collect_warnings(response: Response) -> list[str]:

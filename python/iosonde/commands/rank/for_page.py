@@ -1,13 +1,17 @@
 """Factors on a page, from trials: ranking, a judged model, its tree, what-if rows. It only selects and names. A page
 must not take minutes: beyond limits of rows and responses it names the command to use."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from iosonde.answers.besides import Besides, adjust_rows_for_columns, list_level_terms
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.learned import Learning, choose_best_model
+from iosonde.answers.logarithms import describe_log_shares, do_settings_span_decades
 from iosonde.answers.verdict import describe_choice
 from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
@@ -28,7 +32,8 @@ from iosonde.model.sensitivity.rank import rank_factors
 from iosonde.model.sensitivity.slopes import estimate_effects_by_level
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
-from iosonde.stats.regression.effect_types import ResponseEffects
+from iosonde.stats.overview.types import name_kind
+from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
 
 from . import content
 from .answer import add_other_columns
@@ -58,6 +63,7 @@ class _InfluenceRequest:
     response: str
     better: Better
     effects: ResponseEffects | None
+    kind: str  # as a query names it
 
 
 def build_table_influences(
@@ -71,6 +77,7 @@ def build_table_influences(
             column.name,
             build_metric(column.label, column.unit).better,
             options.effects.get(("", column.name)),
+            name_kind("", column.name),
         )
         for column in map(table.column, responses)
     ]
@@ -89,6 +96,7 @@ def build_store_influences(
             title,
             build_metric(key[1], unit).better,
             options.effects.get(key),
+            name_kind(*key),
         )
         for key, (title, unit) in titles.items()
         if key in rows
@@ -135,7 +143,9 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     missing += map(warning_to_sentence, notes)
     tested = _select_tested_effects(request.effects, data, level)
     ranking = _run_or_report(
-        lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
+        lambda: _rank_factors(request, data, tested, _collect_covariates(request, names, options)),
+        "No ranking",
+        missing,
     )
     n_before = len(data.warnings)
     data = drop_following_factors(data)  # as `fit` does
@@ -184,8 +194,11 @@ def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], option
     )
 
 
-def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
+def _rank_factors(
+    request: _InfluenceRequest, data: Examples, effects: ResponseEffects | None, besides: Besides
+) -> content.ResponseRanking:
     ranking = add_other_columns(rank_factors(data, besides.level, effects=effects), besides)
+    ranking = replace(ranking, warnings=(*_describe_logarithms(request, data, besides.level), *ranking.warnings))
     head = f"{ranking.n} trials of {ranking.n_cells} settings."
     if ranking.noise is not None and ranking.noise.value is not None:
         head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
@@ -198,6 +211,14 @@ def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besi
         for factor in ranking.factors
     )
     return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
+
+
+def _describe_logarithms(request: _InfluenceRequest, data: Examples, level: float) -> list[str]:
+    """Return the shares of the variation of logarithms, as `rank` has them, of settings that span decades."""
+    if not do_settings_span_decades([data.y[data.cells == cell] for cell in np.unique(data.cells)]):
+        return []
+    (effects,) = correct_effects([estimate_effects_by_level(replace(data, y=np.log(data.y)), level, math.e)])
+    return [describe_log_shares(effects, request.kind)]
 
 
 def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:

@@ -8,7 +8,7 @@ from iosonde.core.message import Message, spell
 from iosonde.core.transforms import LOG_BASES
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_common_scale, format_significant
-from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.verdict import Verdict, VerdictState, name_standing
 from iosonde.core.words import join_names
 from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
@@ -19,13 +19,6 @@ from .text_blocks import format_block_shares, format_interval, format_number, fo
 
 BY_S1 = "s1"
 _OF_OTHER_ESTIMATORS = ("additive-shapley", "adjusted-shares", "noise-corrected", "poor-line", "poor-surrogate")
-_VERDICTS = {
-    VerdictState.DIFFERENT: "significant",
-    VerdictState.EQUAL: "practically none",
-    VerdictState.INCONCLUSIVE: "inconclusive",
-    VerdictState.NOT_TESTED: "not tested",
-    VerdictState.NOT_SEPARABLE: "not separable",
-}
 IN_INTERACTION = "in interaction"  # with the other factors of a joint effect
 _MOST = 24  # rankings that are shown whole
 
@@ -121,8 +114,8 @@ def _format_shares(ranking: Ranking, verdicts: Mapping[str, Verdict]) -> Iterato
 def _describe_effect(verdict: Verdict) -> str:
     """Describe the effect: ``significant, ×1.06 (1.03–1.09)``, or what is claimed instead of significance."""
     if verdict.state is VerdictState.DIFFERENT:
-        return ", ".join(filter(None, [_VERDICTS[verdict.state], verdict.claim]))
-    return verdict.claim or _VERDICTS[verdict.state]
+        return ", ".join(filter(None, [name_standing(verdict), verdict.claim]))
+    return name_standing(verdict)
 
 
 def _format_sensitivities(ranking: Ranking) -> Iterator[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, adjust_for_columns
 from iosonde.answers.caveats import list_caveats
+from iosonde.answers.logarithms import advise_power_law
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.json_integers import parse_json_integer
@@ -171,8 +172,9 @@ def regress(
     more = adjust_for_columns(source, response, terms, rest, query.level, regression.model)
     slopes = zip(regression.fit.coefficients()[1:], estimate_slopes(regression.fit), strict=True)
     unequal = warn_unequal_spread(((slope.name, plain.p, slope.p) for plain, slope in slopes), query.level)
+    own = (*more.warnings, *unequal, *advise_power_law(response, terms, regression, query.level))
     answer = LeastSquares(
-        replace(regression, warnings=(*list_caveats(response), *more.warnings, *unequal, *regression.warnings)),
+        replace(regression, warnings=(*list_caveats(response), *own, *regression.warnings)),
         reduced_fit,
         "" if response.transform else response.unit,
         more,

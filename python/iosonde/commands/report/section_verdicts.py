@@ -11,7 +11,7 @@ from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import DOUBTS, Verdict, VerdictState
+from iosonde.core.verdict import DOUBTS, HARDLY_MATTERS, Verdict, VerdictState, name_standing
 from iosonde.core.words import join_names
 
 from .content import Page
@@ -89,7 +89,9 @@ def _build_pair_lines(page: Page) -> list[VerdictLine]:
 
 def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
     """Group the verdicts that say the same of many responses, the greatest first. An effect stays alone."""
-    groups = group_by_key(((verdict.state, verdict.subject, verdict.doubts), verdict) for verdict in effects)
+    groups = group_by_key(
+        ((verdict.state, name_standing(verdict), verdict.subject, verdict.doubts), verdict) for verdict in effects
+    )
     return [
         lines
         for (state, *_), some in groups.items()
@@ -128,7 +130,8 @@ def _build_line(
     if verdict.state is VerdictState.DIFFERENT and any(part.state in _OPEN for part in parts) and not is_inseparable:
         texts = [_describe_interaction(verdict)]
     else:
-        texts = [_WORDS[verdict.state](verdict, _join_factors(verdict.subject))]
+        describe = _describe_minor_effect if name_standing(verdict) == HARDLY_MATTERS else _WORDS[verdict.state]
+        texts = [describe(verdict, _join_factors(verdict.subject))]
         texts += [_describe_inseparability(parts)] if is_inseparable else []
         texts += [
             f"{_join_factors(part.subject)} explains {format_percent_estimate(part.estimate)} beyond the others"
@@ -139,7 +142,8 @@ def _build_line(
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
     texts += [interaction] if interaction else []
     texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
-    return VerdictLine(str(verdict.state), title, "; ".join(texts))
+    standing = name_standing(verdict)
+    return VerdictLine(standing if standing == HARDLY_MATTERS else str(verdict.state), title, "; ".join(texts))
 
 
 def _describe_inseparability(parts: Sequence[Verdict]) -> str:
@@ -178,6 +182,10 @@ def _describe_open_effect(verdict: Verdict, names: str) -> str:
     return f"{names}: {share} of the variation, but n = {estimate.n} does not suffice for a significant effect"
 
 
+def _describe_minor_effect(verdict: Verdict, names: str) -> str:
+    return f"{names}{_describe_limit(verdict)}"
+
+
 def _describe_interaction(verdict: Verdict) -> str:
     first, *others = verdict.subject
     depends = (
@@ -192,7 +200,7 @@ _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
     VerdictState.DIFFERENT: lambda verdict, names: (
         f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"
     ),
-    VerdictState.EQUAL: lambda verdict, names: f"negligible effect of {names}{_describe_limit(verdict)}",
+    VerdictState.EQUAL: lambda verdict, names: f"practically no effect of {names}{_describe_limit(verdict)}",
     VerdictState.INCONCLUSIVE: lambda verdict, names: _describe_open_effect(verdict, names),
     VerdictState.NOT_TESTED: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",
     VerdictState.NOT_SEPARABLE: lambda verdict, names: f"effect of {names}{_describe_share(verdict)}",

@@ -54,8 +54,8 @@ def estimate_slopes(design: Design, level: float) -> tuple[list[Slope | None], f
     return slopes, fitted.r2
 
 
-def estimate_effects_by_level(data: Examples, level: float) -> ResponseEffects:
-    """Test the effects of all factors by their levels; not yet corrected."""
+def estimate_effects_by_level(data: Examples, level: float, log_base: float | None = None) -> ResponseEffects:
+    """Test the effects of all factors by their levels; not yet corrected. ``log_base``: of a response of logarithms."""
     order = np.argsort(data.cells, kind="stable")
     _, starts = np.unique(data.cells[order], return_index=True)
     return estimate_effects(
@@ -63,6 +63,7 @@ def estimate_effects_by_level(data: Examples, level: float) -> ResponseEffects:
         np.split(data.y[order], starts[1:]),
         None if data.bring_ups is None else data.bring_ups[order][:, None],
         level,
+        log_base,
     )
 
 

@@ -17,7 +17,7 @@ from iosonde.core.estimate_text import format_estimate, format_percent_estimate
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import UncheckedClaim, VerdictState
+from iosonde.core.verdict import HARDLY_MATTERS, UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, doubtful, fails, holds
@@ -267,7 +267,6 @@ def _add_joint_effect(response: ResponseEffects, responses: int) -> ResponseEffe
 _MOST_FACTORS = 4  # listed by name
 _MOST_DECIDED = 3  # responses listed by name
 _TOO_DIFFERENT = "too-different"
-HARDLY_MATTERS = "hardly matters"
 
 _EXAMINED = holds("goes-together", "bring-ups", "few-trials", "order", "drift")  # by the estimator, if it tests
 CheckedClaim = tuple[UncheckedClaim, tuple[AssumptionCheck, ...]]
@@ -329,7 +328,7 @@ def _name_claim(effect: FactorEffect, state: VerdictState) -> str:
     """Return what is claimed besides the share."""
     if state is VerdictState.DIFFERENT:
         return effect.ratio_text
-    return HARDLY_MATTERS if effect.is_minor and state is VerdictState.INCONCLUSIVE else ""
+    return HARDLY_MATTERS if effect.is_minor and state in (VerdictState.EQUAL, VerdictState.INCONCLUSIVE) else ""
 
 
 def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> UncheckedClaim:
