@@ -122,3 +122,12 @@ def test_what_is_too_short_or_never_varies_has_no_neighbours():
     assert estimate_autocorrelation([x[:7], x[:2]], [at[:7], at[:2]]) is None
     assert estimate_autocorrelation([np.ones(9)], [np.arange(9)]) is None
     assert estimate_autocorrelation([x, np.ones(9)], [at, np.arange(9)]).n == 8
+
+
+@pytest.mark.parametrize(("first", "slope", "drifts"), [(0.4, 0.0, False), (1.0, 0.02, True), (0.4, 0.04, True)])
+def test_a_first_trial_that_differs_in_each_setting_is_no_drift(first, slope, drifts):
+    noise = np.random.default_rng(5).standard_normal((6, 5))
+    values = (1 + slope * np.arange(5) + 0.01 * noise) * np.array([100, 230, 540, 108, 250, 580])[:, None]
+    values[:, 0] *= first
+    effect = estimate_order_effect(trials(values.ravel(), 15, np.repeat([0, 1, 2, 0, 1, 2], 5)), 0.95)
+    assert (effect.drift is not None) is drifts and (effect.drift_p < 0.01) is drifts

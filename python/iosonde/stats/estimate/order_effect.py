@@ -1,6 +1,7 @@
 """Effect of the order of two sides measured one after the other: drift within them, and a step between them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +17,8 @@ ALPHA = 0.01  # of a drift
 DEPENDENCE_ALPHA = 0.02  # of an autocorrelation of trials in turn
 _BIAS = 4.0  # of the correlation of neighbours about a line, 4ρ/n, besides 2/n (Kendall 1954, Biometrika 41, 403-404)
 _LARGEST_LAG1 = 0.95
+# When the first trial of each setting differs.
+_LEAST_TRIALS, _LEAST_SERIES, _MOST = 4, 3, 0.8
 
 
 @dataclass(frozen=True)
@@ -68,11 +71,23 @@ def estimate_order_effect(trials: OrderedTrials, level: float, step_cells: Indic
     )
     related = estimate_autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
     worth = related.effective_share if related is not None and related.p < DEPENDENCE_ALPHA else 1.0
+    is_drift = best is not None and best[0] < ALPHA and not _differs_first_alone(list(series.values()))
     return (
-        OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
-        if best is None or best[0] >= ALPHA
+        OrderEffect(None, 1.0 if best is None else min(1.0, max(ALPHA, best[0])), None, worth)
+        if best is None or not is_drift
         else OrderEffect(best[1].relative_change, best[0], _estimate_step(y, steps, level), worth)
     )
+
+
+def _differs_first_alone(series: Sequence[Array]) -> bool:
+    """Return whether the first trials of most series are apart from all others, which show no trend: a warm-up (S129)
+    rises in each setting anew, and is no drift over all of them."""
+    longer = [values for values in series if values.size >= _LEAST_TRIALS]
+    apart = [values for values in longer if np.abs(values[1:] - values[0]).min() > np.ptp(values[1:])]
+    if len(longer) < _LEAST_SERIES or len(apart) < _MOST * len(longer):
+        return False
+    rest = estimate_trend([values[1:] for values in longer])
+    return rest is None or rest.p >= ALPHA
 
 
 def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
