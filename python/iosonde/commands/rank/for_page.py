@@ -33,7 +33,7 @@ from iosonde.model.sensitivity.slopes import estimate_effects_by_level
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
 from iosonde.stats.overview.types import name_kind
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
+from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, describe_too_different
 
 from . import content
 from .answer import add_other_columns
@@ -107,6 +107,8 @@ def build_store_influences(
 def _build_section(
     requests: Sequence[_InfluenceRequest], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
+    if refusal := describe_too_different([request.effects for request in requests if request.effects]):
+        return Section((), tuple(refusal))
     items, missing, varied = [], [], list(_select_varied(requests, settings))
     for request, names in varied[:MOST_RESPONSES]:
         if len(request.table) > MOST_ROWS:

@@ -30,10 +30,15 @@ def lines(answer: Rankings) -> Iterator[str]:
         text = f"{len(answer.rankings)} responses in a sentence each: {spell.response} shows one in detail"
         yield from ["", *wrapped(f"{text}; for results of many systems see iosonde corpus")]
     else:
+        refused = [ranking for ranking in answer.rankings if ranking.is_refused and not answer.is_complete]
+        yield from wrapped(refused[0].sentence) if refused else []
+        for ranking in refused:
+            yield from ["", *_format_head(ranking, answer), *_format_tried(ranking)]
         for place, ranking in enumerate(answer.rankings):
-            yield from [""] if place else []
-            yield from _format_ranking(ranking, answer, place)
-            yield from ["", *wrapped(ranking.sentence)]
+            if not refused:
+                yield from [""] if place else []
+                yield from _format_ranking(ranking, answer, place)
+                yield from ["", *wrapped(ranking.sentence)]
     if answer.exclusions:
         more = f" and {len(answer.exclusions) - 1} more ({spell.json})" if len(answer.exclusions) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
@@ -59,6 +64,12 @@ def _format_ranking(ranking: Ranking, answer: Rankings, place: int) -> Iterator[
     if warnings:
         yield ""
     yield from warning_lines(warnings)
+
+
+def _format_tried(ranking: Ranking) -> Iterator[str]:
+    """Format the levels of each factor, for factors that are not ranked."""
+    tried = [f"{factor.name} ({factor.effects.tried})" for factor in ranking.factors if factor.effects]
+    yield from wrapped(f"factors: {', '.join(tried)}", "    ", "  ")
 
 
 def _format_other_estimators(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:

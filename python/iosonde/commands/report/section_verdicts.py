@@ -90,7 +90,8 @@ def _build_pair_lines(page: Page) -> list[VerdictLine]:
 def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
     """Group the verdicts that say the same of many responses, the greatest first. An effect stays alone."""
     groups = group_by_key(
-        ((verdict.state, name_standing(verdict), verdict.subject, verdict.doubts), verdict) for verdict in effects
+        ((verdict.state, name_standing(verdict), _find_reason(verdict) or verdict.subject, verdict.doubts), verdict)
+        for verdict in effects
     )
     return [
         lines
@@ -101,6 +102,11 @@ def _group_alike(effects: Sequence[Verdict]) -> list[list[Verdict]]:
             else [[verdict] for verdict in some]
         )
     ]
+
+
+def _find_reason(verdict: Verdict) -> str:
+    """Return why factors are not tested, where no estimate tells them apart; '' for others."""
+    return verdict.why if verdict.state is VerdictState.NOT_TESTED and verdict.estimate is None else ""
 
 
 def _is_part(verdict: Verdict, block: Verdict) -> bool:
@@ -131,7 +137,8 @@ def _build_line(
         texts = [_describe_interaction(verdict)]
     else:
         describe = _describe_minor_effect if name_standing(verdict) == HARDLY_MATTERS else _WORDS[verdict.state]
-        texts = [describe(verdict, _join_factors(verdict.subject))]
+        subject = tuple(dict.fromkeys(name for other in alike for name in other.subject))
+        texts = [describe(verdict, _join_factors(subject))]
         texts += [_describe_inseparability(parts)] if is_inseparable else []
         texts += [
             f"{_join_factors(part.subject)} explains {format_percent_estimate(part.estimate)} beyond the others"
@@ -141,7 +148,8 @@ def _build_line(
     if best is not None and best.estimate is not None:
         texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
     texts += [interaction] if interaction else []
-    texts += [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
+    reason = _find_reason(verdict)
+    texts += [reason] if reason else [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     standing = name_standing(verdict)
     return VerdictLine(standing if standing == HARDLY_MATTERS else str(verdict.state), title, "; ".join(texts))
 

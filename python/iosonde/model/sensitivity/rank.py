@@ -295,7 +295,7 @@ def _estimate_all(
     totals = estimate_total_shares(
         design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
     )
-    shapley = estimate_shapley_effects(design, level, rng) if design.links else None
+    shapley = estimate_shapley_effects(design, level, rng) if design.links and not is_too_different(effects) else None
     beyond = compute_adjusted_shares(design, fixed_factors, level, rng.spawn(1)[0])
     return _Estimates(design, level, resampled, inner, totals, shapley, beyond, effects, rng)
 

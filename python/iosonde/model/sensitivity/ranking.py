@@ -6,7 +6,7 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
+from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, is_too_different
 
 from .aliases import Alias
 from .blocks import Blocks
@@ -162,6 +162,11 @@ class Ranking:
     estimate_dummies: Callable[[], Mapping[str, tuple[float | None, float | None]]] = field(
         default=dict, repr=False, compare=False
     )
+
+    @property
+    def is_refused(self) -> bool:
+        """Return whether the settings are too different to rank the factors."""
+        return is_too_different(self.effects)
 
     def with_dummies(self) -> "Ranking":
         """Return the ranking with the p and the zero line of each factor."""
