@@ -10,6 +10,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.verdict import (
     DOUBTS,
     HARDLY_MATTERS,
+    IN_INTERACTION,
     Direction,
     UncheckedClaim,
     Verdict,
@@ -50,6 +51,7 @@ def test_the_json_of_a_verdict_is_plain():
         (VerdictState.EQUAL, "", "practically none"),
         (VerdictState.EQUAL, HARDLY_MATTERS, HARDLY_MATTERS),
         (VerdictState.INCONCLUSIVE, HARDLY_MATTERS, HARDLY_MATTERS),
+        (VerdictState.INCONCLUSIVE, IN_INTERACTION, IN_INTERACTION),
         (VerdictState.INCONCLUSIVE, "×1.06", "inconclusive"),  # a ratio that a check withdrew
         (VerdictState.NOT_SEPARABLE, HARDLY_MATTERS, "not separable"),
     ],

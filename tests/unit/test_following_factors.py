@@ -69,6 +69,8 @@ def test_nested_factors_are_said_to_be_nested_and_not_to_change_together():
     warnings = codes(answer.rankings[0].warnings)
     assert "nested" in warnings and "inseparable-factors" not in warnings
     assert {verdict.why.code for verdict in answer.verdicts if isinstance(verdict.why, Message)} == {"nested"}
+    (ranking,) = rank(open_data(build_nested()), ResponseQuery(("mb_s",), ("host", "disk"))).rankings
+    assert "nested" in codes(ranking.warnings)
     twins = build_table({"a": [0, 1, 2] * 4, "b": ["u", "v", "w"] * 4, "y": np.arange(12) ** 1.5}, "t.csv")
     (ranking,) = rank(open_data(twins), ResponseQuery(("y",), ("a", "b"))).rankings
     assert "inseparable-factors" in codes(ranking.warnings)

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects
+from iosonde.core.verdict import HARDLY_MATTERS, IN_INTERACTION
+from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, list_effect_claims
 from iosonde.stats.regression.effects import estimate_effects
 from iosonde.stats.regression.interacting import select_active_units
 
@@ -51,6 +52,12 @@ def test_factors_that_interact_beside_main_effects_are_named_without_the_dead():
     effects = measure(lambda a, b, c, z: 3 * z + 5 * a * b * c)
     assert effects.joint_factors == set() and effects.interacting == ("a", "b", "c")
     assert [effect.factors for effect in effects.significant] == [("z",)]
+
+
+def test_a_factor_that_acts_in_interaction_alone_is_claimed_to_do_so():
+    effects = measure(lambda a, b, c, z: 20 * a + 10 * a * b)
+    claims = {claim.subject: claim.claim for claim, _ in list_effect_claims("y", effects)}
+    assert claims["b",] == IN_INTERACTION and {claims["c",], claims["z",]} == {HARDLY_MATTERS}
 
 
 def test_a_dead_factor_is_named_no_more_often_than_chance_allows():

@@ -27,7 +27,8 @@ _STANDINGS = {
     VerdictState.NOT_TESTED: "not tested",
     VerdictState.NOT_SEPARABLE: "not separable",
 }
-HARDLY_MATTERS = "hardly matters"  # the claim of an effect that is not significant, and small even at its limit
+# Claims of an effect that is not significant: it is small even at its limit, or it depends on the other factors.
+HARDLY_MATTERS, IN_INTERACTION = "hardly matters", "in interaction"
 
 
 class Direction(StrEnum):
@@ -96,7 +97,7 @@ class Verdict(UncheckedClaim):
 def name_standing(effect: UncheckedClaim) -> str:
     """Return the standing of a factor in one word or two, the same in every command."""
     is_open = effect.state in (VerdictState.EQUAL, VerdictState.INCONCLUSIVE)
-    return HARDLY_MATTERS if is_open and effect.claim == HARDLY_MATTERS else _STANDINGS[effect.state]
+    return effect.claim if is_open and effect.claim in (HARDLY_MATTERS, IN_INTERACTION) else _STANDINGS[effect.state]
 
 
 DOUBTS = {

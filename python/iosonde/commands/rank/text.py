@@ -19,7 +19,6 @@ from .text_blocks import format_block_shares, format_interval, format_number, fo
 
 BY_S1 = "s1"
 _OF_OTHER_ESTIMATORS = ("additive-shapley", "adjusted-shares", "noise-corrected", "poor-line", "poor-surrogate")
-IN_INTERACTION = "in interaction"  # with the other factors of a joint effect
 _MOST = 24  # rankings that are shown whole
 
 
@@ -108,13 +107,12 @@ def describe_variance(ranking: Ranking) -> str:
 
 def _format_shares(ranking: Ranking, verdicts: Mapping[str, Verdict]) -> Iterator[str]:
     """Format the share of each factor, its interval and its verdict."""
-    rows, joint = [], ranking.effects.joint_factors
+    rows = []
     for factor in ranking.factors:
         value, interval = format_explained_share(factor.share)
         name = factor.name + (" (fixed)" if factor.fixed else "")
         verdict = verdicts.get(factor.name)
-        depends = verdict is not None and verdict.state is not VerdictState.DIFFERENT and factor.name in joint
-        effect = "" if verdict is None else IN_INTERACTION if depends else _describe_effect(verdict)
+        effect = "" if verdict is None else _describe_effect(verdict)
         rows.append([name, value, interval or "~", effect])
     heads = ["factor", "share", "interval", "effect"]
     if not any(row[-1] for row in rows):

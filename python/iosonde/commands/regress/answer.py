@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -67,7 +66,6 @@ from .slopes import (
 _DOUBTS = {"S301": "lack-of-fit", "S304": "dependent", "S311": "bring-ups"}
 _SUMS_HINT = 'write {{"n": 44, "sum_x": 157, …}}'
 _ALIASED = "aliased-terms"
-_MOST_PAIRS = 3  # interactions that are named
 FitT = TypeVar("FitT")
 
 
@@ -346,9 +344,8 @@ def _describe_regression(answer: LeastSquares, number: Callable[[float], str]) -
     if f.k == 1 and "[" not in f.names[1] and not withdrawn:
         return f"{_describe_single_slope(regression, answer.slopes[0], number)}{more}"
     if answer.joint is not None and answer.verdicts[-1].state is VerdictState.DIFFERENT:
-        pairs = [":".join(pair) for pair in combinations(regression.terms, 2)]
-        missing = f"add {join_names(pairs)}" if len(pairs) <= _MOST_PAIRS else f"add interactions, as {pairs[0]}"
-        return f"{describe_joint_effect(regression.response, answer.joint)}: {missing}.{more}"
+        missing = (":" if len(answer.joint.factors) == 2 else "*").join(answer.joint.factors)
+        return f"{describe_joint_effect(regression.response, answer.joint)}: add {missing}.{more}"
     significant = [tested.slope.name for tested in claimable if tested.is_significant]
     none_text = "" if withdrawn else "; no single effect is significant"
     effects_text = f"; significant effects: {', '.join(significant)}" if significant else none_text

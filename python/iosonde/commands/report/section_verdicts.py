@@ -11,7 +11,7 @@ from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import DOUBTS, HARDLY_MATTERS, Verdict, VerdictState, name_standing
+from iosonde.core.verdict import DOUBTS, HARDLY_MATTERS, IN_INTERACTION, Verdict, VerdictState, name_standing
 from iosonde.core.words import join_names
 
 from .content import Page
@@ -136,7 +136,7 @@ def _build_line(
     if verdict.state is VerdictState.DIFFERENT and any(part.state in _OPEN for part in parts) and not is_inseparable:
         texts = [_describe_interaction(verdict)]
     else:
-        describe = _describe_minor_effect if name_standing(verdict) == HARDLY_MATTERS else _WORDS[verdict.state]
+        describe = _SPECIAL.get(name_standing(verdict), _WORDS[verdict.state])
         subject = tuple(dict.fromkeys(name for other in alike for name in other.subject))
         texts = [describe(verdict, _join_factors(subject))]
         texts += [_describe_inseparability(parts)] if is_inseparable else []
@@ -151,7 +151,8 @@ def _build_line(
     reason = _find_reason(verdict)
     texts += [reason] if reason else [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]
     standing = name_standing(verdict)
-    return VerdictLine(standing if standing == HARDLY_MATTERS else str(verdict.state), title, "; ".join(texts))
+    label = standing if standing in _SPECIAL else str(verdict.state)
+    return VerdictLine(label, title, "; ".join(texts))
 
 
 def _describe_inseparability(parts: Sequence[Verdict]) -> str:
@@ -204,6 +205,11 @@ def _describe_interaction(verdict: Verdict) -> str:
     return f"{depends}{_describe_share(verdict).replace(': ', ': together ', 1)}"
 
 
+def _describe_dependent_effect(verdict: Verdict, names: str) -> str:
+    return f"{names}: not significant alone{_describe_limit(verdict).replace(': ', ', ', 1)}"
+
+
+_SPECIAL = {HARDLY_MATTERS: _describe_minor_effect, IN_INTERACTION: _describe_dependent_effect}
 _WORDS: dict[VerdictState, Callable[[Verdict, str], str]] = {
     VerdictState.DIFFERENT: lambda verdict, names: (
         f"{names} matter{'' if len(verdict.subject) > 1 else 's'}{_describe_share(verdict)}"

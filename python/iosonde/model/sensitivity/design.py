@@ -182,17 +182,19 @@ def _find_links(
             strength = max(strength, rho if rho >= _MONOTONE else 0.0)
         if strength >= _ASSOCIATED:
             names = (features[a].name, features[b].name)
-            links.append(FactorLink(*names, strength, _find_nesting(names, levels[:, [a, b]])))
+            links.append(FactorLink(*names, strength, _find_nesting(features[a], features[b], levels[:, [a, b]])))
     return tuple(sorted(links, key=lambda link: -link.strength)), largest
 
 
-def _find_nesting(names: tuple[str, str], levels: Indices) -> tuple[str, str] | None:
+def _find_nesting(first: Feature, other: Feature, levels: Indices) -> tuple[str, str] | None:
     """Return (inner, outer) if each level of one factor has one level of the other, which has fewer; None if not, or if
-    each setting has a level of its own."""
-    n_levels = [len(np.unique(column)) for column in levels.T]
-    inner = int(n_levels[1] > n_levels[0])
-    is_nested = len(np.unique(levels, axis=0)) == n_levels[inner] > n_levels[1 - inner]
-    return (names[inner], names[1 - inner]) if is_nested and n_levels[inner] < len(levels) else None
+    the inner is a number with a value of its own for each setting."""
+    n_first, n_other = (len(np.unique(column)) for column in levels.T)
+    inner, outer = (first, other) if n_first > n_other else (other, first)
+    n_inner = max(n_first, n_other)
+    is_scattered = inner.numeric and n_inner == len(levels)
+    is_nested = len(np.unique(levels, axis=0)) == n_inner > min(n_first, n_other)
+    return (inner.name, outer.name) if is_nested and not is_scattered else None
 
 
 def _compute_cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> float:

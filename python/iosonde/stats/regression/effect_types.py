@@ -17,7 +17,7 @@ from iosonde.core.estimate_text import format_estimate, format_percent_estimate
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_percent
-from iosonde.core.verdict import HARDLY_MATTERS, UncheckedClaim, VerdictState
+from iosonde.core.verdict import HARDLY_MATTERS, IN_INTERACTION, UncheckedClaim, VerdictState
 from iosonde.core.words import join_names
 
 from ..assumptions import AssumptionCheck, doubtful, fails, holds
@@ -43,7 +43,7 @@ class FactorEffect:
     ``constant_within``: the factor, such as a host, each level of which has one level of this one. ``log_share``: the
     share of the variation of logarithms, if their test decides; ``p`` is its. ``alone``: p corrected over the tests of
     its own response only. ``ratio``: of the highest level to the lowest, the others fixed, with an interval if
-    there are two levels."""
+    there are two levels. ``is_interacting``: it takes part in a large interaction."""
 
     factors: tuple[str, ...]
     explained: Estimate
@@ -60,6 +60,7 @@ class FactorEffect:
     alone: float | None = None
     log_share: Estimate | None = None
     ratio: Estimate | None = None
+    is_interacting: bool = False
 
     @property
     def name(self) -> str:
@@ -328,7 +329,8 @@ def _name_claim(effect: FactorEffect, state: VerdictState) -> str:
     """Return what is claimed besides the share."""
     if state is VerdictState.DIFFERENT:
         return effect.ratio_text
-    return HARDLY_MATTERS if effect.is_minor and state in (VerdictState.EQUAL, VerdictState.INCONCLUSIVE) else ""
+    is_open = state in (VerdictState.EQUAL, VerdictState.INCONCLUSIVE) and not effect.passes_test
+    return "" if not is_open else HARDLY_MATTERS if effect.is_minor else IN_INTERACTION if effect.is_interacting else ""
 
 
 def _build_claim(response: str, effect: FactorEffect, state: VerdictState) -> UncheckedClaim:

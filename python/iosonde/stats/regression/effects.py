@@ -239,6 +239,8 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
     interact = _has_interactions(data)
     interacting = _find_active_factors(data, noise, data.main_effects) if interact else ()
+    between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
+    pair = _find_interacting_pair(data, between * data.total) if interact else ()
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
         basis = data.build_own_basis(names)
@@ -246,14 +248,13 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
             return None
         effect = _test_effect(data, names, basis, noise)
         is_alone = not interact or _hardly_acts(data, names, interacting, noise)
-        return effect if is_alone else replace(effect, difference=None)
+        takes_part = between >= MINOR_SHARE and bool(set(names) & set(pair or interacting))
+        return effect if is_alone else replace(effect, difference=None, is_interacting=takes_part)
 
     def estimate_share(names: tuple[str, ...], basis: Array) -> Estimate:
         return _test_effect(data, names, basis, noise).explained
 
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
-    between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
-    pair = _find_interacting_pair(data, between * data.total) if interact else ()
     joint = _estimate_joint(data, effects)
     return replace(effects, joint=joint, interaction=between, interacting=pair or interacting)
 
