@@ -152,9 +152,7 @@ def test_labels_are_escaped_and_samples_are_not_repeated():
 def test_each_setting_has_a_label_of_its_own(scraped):
     series = [dict(key) for key in parse_metrics(scraped)["iosonde_series_points"]]
     assert all(row["settings"] == f"nodes={row['nodes']}" for row in series if "nodes" in row)
-    assert {row["nodes"] for row in series if "nodes" in row} and {row["metric_name"] for row in series} >= {
-        "bandwidth"
-    }
+    assert any("nodes" in row for row in series) and "bandwidth" in {row["metric_name"] for row in series}
 
 
 def test_names_of_settings_become_labels():
