@@ -62,9 +62,15 @@ def test_a_limit_of_what_is_not_compared_is_refused(table: str) -> None:
 
 @pytest.mark.parametrize(
     ("conditions", "metric"),
-    [(["p99>5ms"], "p99"), (["p99>5ms", "iops<9k"], "p99,iops"), (["p99>5ms", "slower>5%"], "")],
+    [
+        (["p99>5ms"], "p99"),
+        (["p99>5ms", "iops<9k"], "p99,iops"),
+        (["p99>5ms", "slower>5%"], ""),
+        (["read: slower>3%", "p99>5ms"], "read,p99"),
+        (["read: slower>3%", "slower>5%"], ""),
+    ],
 )
-def test_the_metrics_of_limits_decide_if_all_conditions_are_limits(conditions: list[str], metric: str) -> None:
+def test_the_metrics_of_conditions_decide_if_each_names_some(conditions: list[str], metric: str) -> None:
     from iosonde.campaign.spec.against import expand_against
     from iosonde.core.yaml_text import Document
 

@@ -176,18 +176,18 @@ def test_cells_are_named_by_what_differs_and_counted() -> None:
 
 
 def both_operations(a: list[float], b: list[float], **cell: Any) -> list[SidePair]:
-    """Writes as given and reads four times as fast; a time is inverted."""
+    """Writes as given and rewrites four times as fast; a time is inverted."""
     first = 100 * cell.get("nodes", 0)
     sides = side("a", a, first=first), side("b", b, first=first + 10)
-    reads = [replace(trials, values=0.25 / trials.values) for trials in sides]
-    return [pair(*sides, operation="write", **cell), pair(reads[0], reads[1], metric=TIME, operation="read", **cell)]
+    again = [replace(trials, values=0.25 / trials.values) for trials in sides]
+    return [pair(*sides, operation="write", **cell), pair(again[0], again[1], metric=TIME, operation="rewrite", **cell)]
 
 
 def test_the_geometric_mean_is_of_trials_that_have_every_operation() -> None:
     pairs = both_operations([1.0, 2.0, 4.0], [2.0, 4.0, 8.0])
     (mean,) = compute_overall_ratios(pairs, 0.9, 0.02, "fs")
     comparison = mean.comparison
-    assert (mean.sides, mean.operations, mean.exclusions, mean.group) == (("a", "b"), ("write", "read"), (), "fs")
+    assert (mean.sides, mean.operations, mean.exclusions, mean.group) == (("a", "b"), ("write", "rewrite"), (), "fs")
     assert (comparison.cells, comparison.a.side.n, comparison.b.side.n) == (1, 3, 3)
     assert comparison.decided.value == pytest.approx(2.0) and comparison.decided.level == 0.9
     assert (comparison.margin, comparison.cells_differ) == (0.02, False)
@@ -196,25 +196,41 @@ def test_the_geometric_mean_is_of_trials_that_have_every_operation() -> None:
     (note,) = fewer.exclusions
     assert (fewer.comparison.a.side.n, fewer.comparison.b.side.n, note.values["trials"]) == (2, 3, "1 trial")  # type: ignore[attr-defined]
     assert fewer.comparison.decided.value == pytest.approx(4 / math.sqrt(2))
-    other = pair(*(side(name, [1.0, 1.0]) for name in "ab"), metric=Metric("errors", ""), operation="errors")
+    other = pair(*(side(name, [1.0, 1.0]) for name in "ab"), metric=Metric("errors", ""), operation="errors of write")
     (left_out,) = compute_overall_ratios([*pairs, other], 0.9, 0.02)
-    assert left_out.exclusions == ("errors",) and left_out.operations == ("write", "read")
+    assert left_out.exclusions == ("errors of write",) and left_out.operations == ("write", "rewrite")
 
 
 def test_pairs_without_a_geometric_mean() -> None:
-    write, read = both_operations([1.0, 2.0], [2.0, 4.0])
+    write, again = both_operations([1.0, 2.0], [2.0, 4.0])
     for pairs in (
         [write],
-        [write, replace(read, part=replace(read.part, metric=Metric("errors", "")))],
-        [write, replace(read, part=replace(read.part, base=2.0))],
-        [write, replace(read, part=replace(read.part, within_run=True))],
-        [write, replace(read, a=replace(read.a, trials=()))],
-        [write, replace(read, b=replace(read.b, values=np.array([1.0, 0.0])))],
-        [write, replace(read, b=read.b.take([0]))],
-        [write, replace(read, a=side("a", [1.0, 2.0], first=50))],
+        [write, replace(again, part=replace(again.part, metric=Metric("errors", "")))],
+        [write, replace(again, part=replace(again.part, base=2.0))],
+        [write, replace(again, part=replace(again.part, within_run=True))],
+        [write, replace(again, a=replace(again.a, trials=()))],
+        [write, replace(again, b=replace(again.b, values=np.array([1.0, 0.0])))],
+        [write, replace(again, b=again.b.take([0]))],
+        [write, replace(again, a=side("a", [1.0, 2.0], first=50))],
+        [write, replace(again, part=replace(again.part, cell={**again.part.cell, "operation": "read"}))],
         [],
     ):
         assert compute_overall_ratios(pairs, 0.9, 0.02) == ()
+
+
+def test_reads_are_never_averaged_with_writes() -> None:
+    """A change that writes twice as fast and reads half as fast is not as fast as before."""
+    pairs: list[SidePair] = []
+    for nodes in (1, 2):
+        write, _ = both_operations([1.0, 1.1, 0.9], [2.0, 2.2, 1.8], nodes=nodes)
+        part = replace(write.part, cell={**write.part.cell, "operation": "read"})
+        pairs += [write, SidePair(part, replace(write.b, name="a"), replace(write.a, name="b"))]
+    means = compute_overall_ratios(pairs, 0.9, 0.02)
+    assert {mean.operations: mean.comparison.decided.value for mean in means} == {
+        ("write",): pytest.approx(2.0),
+        ("read",): pytest.approx(0.5),
+    }
+    assert {mean.comparison.cells for mean in means} == {2}
 
 
 def test_settings_are_compared_each_on_its_own() -> None:
@@ -229,7 +245,7 @@ def test_settings_are_compared_each_on_its_own() -> None:
         replace(each, part=replace(each.part, metric=Metric("rate_x", "1/s", Better.HIGHER))) for each in pairs[:1]
     ]
     (first,) = compute_overall_ratios([*several, *pairs[:2]], 0.9, 0.02)
-    assert first.operations == ("write", "read") and first.comparison.a.side.n == 3  # the bandwidth alone
+    assert first.operations == ("write", "rewrite") and first.comparison.a.side.n == 3  # the bandwidth alone
 
 
 def overall(speed: Estimate, *caveats: Caveat) -> Overall:

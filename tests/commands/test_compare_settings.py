@@ -47,11 +47,12 @@ def test_what_is_constant_or_follows_from_the_settings_is_no_setting() -> None:
     assert all(item.state is VerdictState.DIFFERENT for item in answer.items)
 
 
-def test_what_varies_in_one_only_is_said_and_cannot_be_separated() -> None:
+def test_what_varies_in_one_only_is_never_pooled_and_inconclusive() -> None:
     answer = compare_sides(build_side(size=[1, 2]), build_side(9.0, size=[1, 2], depth=[1, 8]))
-    assert list_cells(answer) == [{"size": 1}, {"size": 2}]
-    assert {item.comparison.b.side.n for item in answer.items} == {6}
-    assert {item.state for item in answer.items} == {VerdictState.NOT_SEPARABLE}
+    assert list_cells(answer) == [{"size": size, "depth": depth} for size in (1, 2) for depth in (1, 8)]
+    assert {(item.comparison.a.side.n, item.comparison.b.side.n) for item in answer.items} == {(3, 3)}
+    assert not answer.overall
+    assert {item.state for item in answer.items} == {VerdictState.INCONCLUSIVE}
     assert [warning.values["columns"] for warning in answer.warnings if warning.code == "one-sided-setting"] == [
         "depth"
     ]

@@ -103,7 +103,7 @@ def test_what_passes_says_how_much_it_may_be_at_most():
     (other,) = judged([one], "different>5%").sentences
     assert other.startswith("passed") and "slower" not in other
     both = judged([one, item("write", 2.0, rng, 0.01), item("stat", 1.05, rng, 0.1)])
-    assert [tuple(text.split(": ")) for text in both.sentences[:2]] == [
+    assert [tuple(text.partition(" (")[0].split(": ")) for text in both.sentences[:2]] == [
         ("failed", "write", "slower>5%"),
         ("inconclusive", "stat", "slower>5%"),
     ]

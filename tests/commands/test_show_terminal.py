@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from iosonde.core.errors import DataError, IncompleteError, InputError
 from iosonde.core.types import Observation
+from iosonde.data.source import open_data
 from iosonde.engine import _native
 from iosonde.store import Store
 from messages import raises
@@ -234,8 +236,34 @@ def test_json_has_no_nan(tmp_path: Path) -> None:
         json.loads(invoke(show, *words).stdout, parse_constant=refuse)
 
 
+def test_one_number_of_each_operation_of_a_trial_is_a_headline(tmp_path: Path) -> None:
+    """A condition `metric like 'bandwidth%'` counted each trial four times."""
+    store = Store.create(tmp_path / "s")
+    rows = [
+        Observation(operation, f"bandwidth_{kind}", 1e8, "bytes/s")
+        for operation in ("write", "read")
+        for kind in ("last_done", "min", "max", "mean")
+    ]
+    run = store_samples.run(observations=[*rows, Observation("read", "errors", 1.0, "")])
+    headlines = {"write": ["bandwidth"], "read": ["bandwidth"]}
+    store.append(replace(run, facts={"subject_commit": "abc123"}, headlines=headlines))
+    exported = json.loads(invoke(show, store.path, "--export", "json").stdout)["rows"]
+    assert [(row["operation"], row["metric"]) for row in exported if row["headline"]] == [
+        ("write", "bandwidth_last_done"),
+        ("read", "bandwidth_last_done"),
+    ]
+    assert {row["commit"] for row in exported} == {"abc123"}
+    invoke(show, store.path, "--export", "parquet", "-o", tmp_path / "r.parquet")
+    columns = open_data(tmp_path / "r.parquet").table.columns
+    assert columns["headline"].role == columns["commit"].role == "fact"
+
+
 def test_results_leave_as_csv_json_and_parquet(store: Store, tmp_path: Path) -> None:
-    expected = store.results().to_pylist()
+    exported = json.loads(invoke(show, store.path, "--export", "json").stdout)["rows"]
+    expected = [
+        {**row, "commit": None, "headline": shown["headline"]}
+        for row, shown in zip(store.results().to_pylist(), exported, strict=True)
+    ]
     rows = list(csv.DictReader(io.StringIO(invoke(show, store.path, "--export", "csv").stdout)))
     assert [(row["run"], float(row["value"]), row["rank"], row["fs"]) for row in rows] == [
         (row["run"], row["value"], "" if row["rank"] is None else str(row["rank"]), row["fs"]) for row in expected

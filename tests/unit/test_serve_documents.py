@@ -149,6 +149,27 @@ def test_labels_are_escaped_and_samples_are_not_repeated():
     assert list(family.samples.values()) == [1.0] and MetricFamily("f", "text").list_lines() == []
 
 
+def test_each_setting_has_a_label_of_its_own(scraped):
+    series = [dict(key) for key in parse_metrics(scraped)["iosonde_series_points"]]
+    assert all(row["settings"] == f"nodes={row['nodes']}" for row in series if "nodes" in row)
+    assert any("nodes" in row for row in series) and "bandwidth" in {row["metric_name"] for row in series}
+
+
+def test_names_of_settings_become_labels():
+    levels = {"nodes": 4.0, "block-size": 4096, "block size": 1, "state": "on", "4k": "x", "größe": 2, "job": "a"}
+    labels = metrics.name_setting_labels(levels)
+    assert list(labels.values()) == ["4", "4096", "1", "on", "x", "2", "a"]
+    assert list(labels) == [
+        "nodes",
+        "block_size",
+        "setting_block_size",
+        "setting_state",
+        "setting_4k",
+        "gr__e",
+        "setting_job",
+    ]
+
+
 def test_an_empty_store_is_scraped(tmp_path):
     made = open_shelf([str(Store.create(tmp_path / "s").path)], Index())
     made.look()

@@ -74,8 +74,8 @@ class PairOptions:
     )
     fail_if: Names[NameList] = Names(
         "COND",
-        "Of `against`: end when it is decided whether B, that of `against`, is so, as 'slower>5%' or 'p99>5ms'; exit 1 "
-        "if so, 125 if a side cannot be measured. Repeatable.",
+        "Of `against`: end when it is decided whether B, that of `against`, is so, as 'slower>5%', 'read: slower>3%' "
+        "or 'p99>5ms'; exit 1 if so, 125 if a side cannot be measured. Repeatable.",
         (),
         is_repeatable=True,
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .column_units import COUNT_PER_S, DECIMAL_POWERS, measure_unit
-from .deciding import Name, select_names_in_query
+from .deciding import Name, select_names_by_metric
 from .errors import InputError
 from .types import Estimate
 from .units import choose_human_scale, format_significant, parse_rate, parse_seconds, parse_size
@@ -40,9 +40,7 @@ class AbsoluteLimit:
 
     def select_names(self, names: list[Name]) -> list[Name]:
         """Return the names (operation, metric, unit) that the condition is about."""
-        query = self.metric.lower()
-        exact = [name for name in names if query in (name[1].lower(), f"{name[0]} {name[1]}".strip().lower())]
-        return exact or select_names_in_query(names, self.metric)
+        return select_names_by_metric(names, self.metric)
 
     def convert_bound(self, unit: str) -> float | None:
         """Return the limit in the unit of the values; None if it is one of something else."""

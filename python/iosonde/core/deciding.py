@@ -29,6 +29,13 @@ def select_names_in_query(names: Iterable[Name], query: str) -> list[Name]:
     return [name for name in every if not query or name in chosen]
 
 
+def select_names_by_metric(names: Sequence[Name], query: str) -> list[Name]:
+    """Return the names whose metric, or operation and metric, is exactly ``query``; without one, those in it."""
+    text = query.lower()
+    exact = [name for name in names if text in (name[1].lower(), f"{name[0]} {name[1]}".strip().lower())]
+    return exact or select_names_in_query(names, query)
+
+
 def select_metrics_in_query(names: Iterable[Name], query: str) -> list[Name]:
     """Return the names whose metric is in ``query``; a term that is an operation alone names none of its metrics."""
     every = list(names)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .absolute_limit import AbsoluteLimit, parse_limit
+from .absolute_limit import AbsoluteLimit
 from .deciding import Name
 from .errors import DataError, InputError
+from .gate_conditions import EXAMPLE, Condition, Threshold, parse_condition
 from .message import Message
-from .metrics import build_metric, describe_change
 from .types import Estimate, Metric
 from .units import format_percent, format_ratio
 from .verdict import UncheckedClaim, VerdictState
-
-DIFFERENT = "different"
-WORDS = ("faster", "slower", "more", "less", DIFFERENT)
-_EXAMPLE = "write it like 'slower>5%' or 'more>10%', or with a metric and a unit, as 'p99>5ms' or 'bandwidth<2GiB/s'"
-_CONDITION = re.compile(rf"^\s*({'|'.join(WORDS)})\s*>\s*(\d+(?:\.\d+)?)\s*(%?)\s*$")
 
 
 class GatedComparison(Protocol):
@@ -63,78 +57,16 @@ class GateItem:
         return self.operation, self.metric.name, self.metric.unit
 
 
-@dataclass(frozen=True)
-class Threshold:
-    """A condition such as ``slower>5%``: B is slower than the baseline by a factor above 1.05 over the
-    whole interval."""
-
-    word: str
-    share: float
-
-    def __str__(self) -> str:
-        """Return the condition as written by the user."""
-        return f"{self.word}>{100 * self.share:.10g}%"
-
-    def concerns(self, metric: Metric) -> bool:
-        """Return whether the condition applies to this metric: only rates and times can be faster or slower."""
-        return self.word in (DIFFERENT, "more", "less") or describe_change(metric, True) in ("faster", "slower")
-
-    def ends(self, ratio: Estimate | None, metric: Metric) -> list[tuple[float, float]]:
-        """Return the interval of the change factor for each direction that counts; empty without a ratio."""
-        low, high = (None, None) if ratio is None else (ratio.low, ratio.high)
-        if low is None or high is None or low <= 0:
-            return []
-        up, down = (low, high), (1 / high, 1 / low)
-        if self.word == DIFFERENT:
-            return [up, down]
-        return [down if self.is_inverted(metric) else up]
-
-    def is_inverted(self, metric: Metric) -> bool:
-        """Return whether the change factor is A ÷ B: 1.25 for a rate that falls to 0.8, which sentences call 20 %
-        slower."""
-        return self.word not in (DIFFERENT, "more", describe_change(metric, True))
-
-    def holds(self, ratio: Estimate | None, metric: Metric) -> bool | None:
-        """Return whether the condition holds; None if inconclusive."""
-        ends = self.ends(ratio, metric)
-        if not ends:
-            return None
-        if any(low > 1 + self.share for low, _ in ends):
-            return True
-        return None if any(high > 1 + self.share for _, high in ends) else False
-
-    def passed_by(self, a: str, b: str, metrics: str = "any metric") -> str:
-        """Describe a condition that holds for none of the ``metrics`` of B, compared with those of A."""
-        change = f"does not differ from {a}" if self.word == DIFFERENT else f"is not {self.word} than {a}"
-        return f"{b} {change} by over {100 * self.share:.10g} % in {metrics}"
-
-    def passed(self, others: bool) -> str:
-        """Describe a condition that holds for no metric, or for no other one."""
-        share = f"{100 * self.share:.10g} %"
-        no = "no other metric" if others else "no metric"
-        if self.word == DIFFERENT:
-            return f"{no} differs by more than {share}"
-        if self.word in ("more", "less"):
-            return f"{no} is over {share} {self.word}"
-        return f"{no} is {self.word} than {share}"
-
-
-Condition = Threshold | AbsoluteLimit
-
-
-def select_concerned(condition: Condition, items: Sequence[GateItem]) -> list[GateItem]:
-    """Return the comparisons that a condition is about."""
-    if isinstance(condition, Threshold):
-        return [item for item in items if condition.concerns(item.metric)]
-    names = set(condition.select_names([item.full_name for item in items]))
-    return [item for item in items if item.full_name in names]
-
-
-def has_applicable_limit(condition: Condition, name: Name) -> bool:
-    """Return whether a condition can be tested with the numbers of this operation, metric and unit."""
-    if isinstance(condition, Threshold):
-        return condition.concerns(build_metric(*name[1:]))
-    return bool(condition.select_names([name])) and condition.convert_bound(name[2]) is not None
+def select_concerned(
+    condition: Condition, items: Sequence[GateItem], conditions: Sequence[Condition] = ()
+) -> list[GateItem]:
+    """Return the comparisons that a condition, one of the ``conditions``, is about."""
+    every = [item.full_name for item in items]
+    if isinstance(condition, AbsoluteLimit):
+        names = set(condition.select_names(every))
+        return [item for item in items if item.full_name in names]
+    names = set(condition.select_names(every, conditions))
+    return [item for item in items if item.full_name in names and condition.concerns(item.metric)]
 
 
 def _test(condition: Condition, item: GateItem, level: float | None = None) -> bool | None:
@@ -146,6 +78,19 @@ def _test(condition: Condition, item: GateItem, level: float | None = None) -> b
         return condition.holds(comparison.value_at(level), item.metric.unit)
     ratio = comparison.gated_ratio if level is None else comparison.ratio_at(level)
     return condition.holds(ratio if item.is_separable else None, item.metric)
+
+
+@dataclass(frozen=True)
+class MissingPart:
+    """Settings, or metrics (``is_metric``), that the baseline alone has, as text."""
+
+    text: str
+    is_metric: bool = False
+
+    def concerns(self, condition: Condition) -> bool:
+        """Return whether a condition of a change is inconclusive for what B lacks: one of some metrics knows only that
+        settings lack them."""
+        return isinstance(condition, Threshold) and not (condition.metric and self.is_metric)
 
 
 @dataclass(frozen=True)
@@ -176,6 +121,15 @@ class GateRow:
         share = 0.0 if far is None or not bound else far / bound - 1
         return share if self.condition.is_upper else -share
 
+    @property
+    def effect(self) -> str:
+        """The tested ratio with its interval, as text: ``pr ÷ main = 0.810, 0.792 to 0.828``; '' without one."""
+        ratio, (a, b) = self.item.comparison.gated_ratio, self.item.sides
+        if isinstance(self.condition, AbsoluteLimit) or ratio is None or ratio.value is None:
+            return ""
+        interval = "" if ratio.low is None or ratio.high is None else _format_interval(ratio.low, ratio.high)
+        return f"{b} ÷ {a} = {', '.join(filter(None, (format_ratio(ratio.value), interval)))}"
+
     def describe_factor(self, relation: str, share: float) -> str:
         """Describe the change factor 1 + ``share`` in brackets where it is not the ratio B ÷ A, else ''; of a limit
         the mean of B."""
@@ -188,12 +142,13 @@ class GateRow:
 
     def describe(self, code: str, words: str) -> str:
         """Return the message ``code``: the result in ``words``, the comparison and its condition."""
+        factor = self.describe_factor("over", getattr(self.condition, "share", 0.0))
         return Message(
             code,
             f"{words}: {{comparison}}: {{condition}}{{factor}}",
             comparison=self.item.name,
             condition=str(self.condition),
-            factor=self.describe_factor("over", getattr(self.condition, "share", 0.0)),
+            factor=f" ({self.effect}{factor.replace(' (', '; ', 1).removesuffix(')')})" if self.effect else factor,
         )
 
     def claim(self) -> UncheckedClaim:
@@ -218,22 +173,26 @@ class Gate:
     strict: bool = False
 
     def judge(
-        self, items: Sequence[GateItem], sealed: bool = False, not_gated: Sequence[tuple[str, str]] = ()
+        self,
+        items: Sequence[GateItem],
+        sealed: bool = False,
+        not_gated: Sequence[tuple[str, str]] = (),
+        missing: Sequence[MissingPart] = (),
     ) -> GateVerdict:
-        """Judge comparisons. ``not_gated`` has (comparison, reason) of those that are exempt. Raises DataError if a
-        condition applies to no comparison, unless the gate was ``sealed`` before the data existed: then it is
-        inconclusive."""
+        """Judge comparisons. ``not_gated`` has (comparison, reason) of those that are exempt, ``missing`` what the
+        baseline alone has: there a change is inconclusive. Raises DataError if a condition applies to no comparison,
+        unless the gate was ``sealed`` before the data existed: then it is inconclusive."""
         tests: list[Test] = []
         untold: list[tuple[str, str]] = []
         for condition in self.conditions:
-            concerned = select_concerned(condition, items)
+            concerned = select_concerned(condition, items, self.conditions)
             error = _find_limit_error(condition, items, concerned)
             if sealed and (error or not concerned):
                 untold.append((str(condition), Message("no-metric", "it applies to no deciding metric")))
                 concerned = []
             elif error:
                 raise error
-            elif not concerned:
+            elif not select_concerned(condition, items):
                 raise DataError(
                     "condition-not-applicable",
                     "'{condition}' applies to none of the {n_comparisons} comparisons",
@@ -242,9 +201,10 @@ class Gate:
                     n_comparisons=len(items),
                 )
             tests += [(condition, item) for item in concerned]
+            untold += [(str(condition), part.text) for part in missing if part.concerns(condition)]
         gated = {item.name for _, item in tests}
-        is_absolute = all(isinstance(condition, AbsoluteLimit) for condition in self.conditions)
-        why = Message("no-better-direction", "without a limit" if is_absolute else "neither a rate nor a time")
+        is_special = all(condition.metric for condition in self.conditions)
+        why = Message("no-better-direction", "without a limit" if is_special else "neither a rate nor a time")
         others = [(item.name, why) for item in items if item.name not in gated]
         return GateVerdict(self, tuple(_build_rows(tests)), tuple(untold), (*others, *not_gated))
 
@@ -256,13 +216,17 @@ class Gate:
 Test = tuple[Condition, GateItem]
 
 
+def _format_interval(low: float, high: float) -> str:
+    return f"{format_ratio(low)} to {format_ratio(high)}"
+
+
 def _find_limit_error(
     condition: Condition, items: Sequence[GateItem], concerned: Sequence[GateItem]
 ) -> DataError | None:
     """Return why an absolute limit applies to nothing, or has another unit than the values; None if it does neither."""
-    if isinstance(condition, Threshold):
+    if not condition.metric:
         return None
-    if not concerned:
+    if not concerned and not _names_any(condition, items):
         names = dict.fromkeys(" ".join(part for part in item.full_name[:2] if part) for item in items)
         return DataError(
             "condition-not-applicable",
@@ -272,6 +236,8 @@ def _find_limit_error(
             n_comparisons=len(items),
             names=", ".join(names),
         )
+    if isinstance(condition, Threshold):
+        return None
     other = next((item for item in concerned if condition.convert_bound(item.metric.unit) is None), None)
     if other is None:
         return None
@@ -284,6 +250,11 @@ def _find_limit_error(
         unit=other.metric.unit or "no unit",
         example=_UNIT_EXAMPLES.get(other.metric.unit, f"5{other.metric.unit}"),
     )
+
+
+def _names_any(condition: Condition, items: Sequence[GateItem]) -> bool:
+    """Return whether a condition names the metric of any comparison, also of one that cannot be faster or slower."""
+    return bool(isinstance(condition, Threshold) and condition.select_names([i.full_name for i in items], ()))
 
 
 _UNIT_EXAMPLES = {"bytes/s": "2GiB/s", "s": "5ms", "bytes": "64KiB", "operations/s": "20k"}
@@ -380,8 +351,18 @@ class GateVerdict:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The result, one line each."""
-        sentences = [row.describe("gate-failed", "failed") for row in self.rows if row.holds]
+        """The result, one line each: failures first."""
+        return (*self.failures, *self.remarks)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """A sentence for each condition that holds."""
+        return tuple(row.describe("gate-failed", "failed") for row in self.rows if row.holds)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Sentences on what is inconclusive, what passes, and what is not gated."""
+        sentences: list[str] = []
         words = "failed as inconclusive" if self.gate.strict or self.nothing else "inconclusive"
         sentences += [row.describe("gate-inconclusive", words) for row in self.rows if row.holds is None]
         template = f"{words}: {{comparison}}: {{condition}}{{factor}}"
@@ -390,7 +371,7 @@ class GateVerdict:
             for condition, name in self.none
         ]
         sentences += [
-            self._describe_pass(condition, bool(sentences))
+            self._describe_pass(condition, bool(self.failed or self.untold))
             for condition in self.gate.conditions
             if self._select_passing(condition)
         ]
@@ -417,8 +398,8 @@ class GateVerdict:
             return self._describe_passed_limit(condition, row, len(passing), others)
         most = f"; at most {format_percent(row.at_most)} {condition.word}{factor}{which}" if row.at_most > 0 else ""
         is_of_two = len(sides) == 1 and not others
-        metrics = "any gated metric" if len(passing) > 1 else row.item.name
-        where = (metrics,) if self.not_gated else ()
+        metrics = (condition.metric or "any gated metric") if len(passing) > 1 else row.item.name
+        where = (metrics,) if self.not_gated or condition.metric else ()
         return Message(
             "gate-passed",
             "{conclusion}{limit}" if others else "passed: {conclusion}{limit}",
@@ -468,32 +449,6 @@ def parse_gate(texts: Sequence[str], strict: bool) -> Gate | None:
             "missing-condition",
             "{spell.strict} has no condition",
             "give one with {spell.fail_if}: {example}",
-            example=_EXAMPLE,
+            example=EXAMPLE,
         )
-    return Gate(tuple(map(_parse_condition, texts)), strict) if texts else None
-
-
-def _parse_condition(text: str) -> Condition:
-    if matched := _CONDITION.match(text):
-        if not matched[3] and float(matched[2]) > 1:
-            raise InputError(
-                "ambiguous-share",
-                "'{condition}' is a share of {percent} %",
-                "write '{word}>{number}%', or '{word}>{percent}%' if that is meant",
-                condition=text,
-                word=matched[1],
-                number=matched[2],
-                percent=f"{100 * float(matched[2]):g}",
-            )
-        return Threshold(matched[1], float(matched[2]) / (100 if matched[3] else 1))
-    limit = parse_limit(text)
-    if limit is None or limit.metric in WORDS:
-        raise InputError(
-            "invalid-gate-condition",
-            "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}, or METRIC>LIMIT, METRIC<LIMIT",
-            "{example}; {spell.metric} selects the metrics that it judges",
-            condition=text,
-            allowed=", ".join(WORDS),
-            example=_EXAMPLE,
-        )
-    return limit
+    return Gate(tuple(map(parse_condition, texts)), strict) if texts else None

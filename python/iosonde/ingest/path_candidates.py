@@ -131,6 +131,12 @@ def read_level(part: str, file: str, root: str) -> FactorValue | None:
     return parse_factor_value(setting[2] if (setting := SETTING.fullmatch(level)) else level)
 
 
+def list_directory_levels(file: str, root: str) -> list[FactorValue]:
+    """Return the levels of all whole directories in the path of one file, from the imported one on."""
+    parts = [part for part in read_parts(file, root) if part != NAME and not part.startswith(ABOVE)]
+    return [level for part in parts if (level := read_level(part, file, root)) is not None]
+
+
 def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[list[_Column], list[PathRepetitions]]:
     cells = [cell for cell in group_by_key((run.cell, run) for run in runs).values() if len(cell) > 1]
     factors: list[_Column] = []

@@ -7,9 +7,9 @@ For any factor, the order of trials is drawn so that every block is one pair in 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from iosonde.core.absolute_limit import parse_limit
 from iosonde.core.errors import InputError
 from iosonde.core.gate import parse_gate
+from iosonde.core.gate_conditions import parse_condition
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem
 from iosonde.core.stored import TARGET
@@ -86,9 +86,9 @@ def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
 
 
 def _choose_limited_metrics(section: Mapping[str, Any]) -> str:
-    """Return the metrics of absolute limits, which decide if no condition is about others; '' if one is."""
-    limits = [parse_limit(condition) for condition in _parse_conditions(section)]
-    return ",".join(dict.fromkeys(limit.metric for limit in limits if limit)) if all(limits) else ""
+    """Return the metrics that conditions name, which decide if no condition is about others; '' if one is."""
+    metrics = [parse_condition(condition).metric for condition in _parse_conditions(section)]
+    return ",".join(dict.fromkeys(metrics)) if all(metrics) else ""
 
 
 def _normalise_section(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,10 +55,11 @@ class PairVerdicts(Answer):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The verdict of each cell."""
+        """The failures of the gate, in any metric, then the verdict of each cell."""
         if not self.items:
             return (f"It is inconclusive whether {self.rule.b} differs from {self.rule.a}: {self.lacking}.",)
-        return tuple(describe_pair_verdict(item) for item in self.primary)
+        failures = () if self.judged is None else self.judged.failures
+        return (*failures, *(describe_pair_verdict(item) for item in self.primary))
 
     @property
     def quotes(self) -> tuple[tuple[str, str, str], ...]:
@@ -79,7 +80,6 @@ class PairVerdicts(Answer):
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
         listed = [{**item.to_json(), "sentence": describe_pair_verdict(item)} for item in self.items]
         only = listed[0] if len(self.primary) == 1 else {}
-        only = only or {"sentence": " ".join(self.sentences)}
         return {
             "level": self.rule.level,
             "group": self.rule.factor,
@@ -87,6 +87,7 @@ class PairVerdicts(Answer):
             "sealed": self.rule.sealed(),
             "commands": [{"side": side, "command": command} for side, command in self.commands],
             **only,
+            "sentence": " ".join(self.sentences),
             "warnings": [*self.warnings, *only.get("warnings", [])],
             "comparisons": listed,
             "fail_if": None if self.judged is None else self.judged.to_json(),

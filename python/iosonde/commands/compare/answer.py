@@ -143,9 +143,11 @@ def _build_comparisons(
         tuple(excluded),
         tuple(
             _copy_checks_to_mean(mean, items)
-            for mean in compute_overall_ratios(pairs, query.level, sides.margin, sides.group or "")
+            for mean in compute_overall_ratios(
+                plan.select_countable(pairs), query.level, sides.margin, sides.group or ""
+            )
         ),
-        None if sides.gate is None else gate_cells(sides.gate, items, query.level, repeated),
+        None if sides.gate is None else gate_cells(sides.gate, items, query.level, repeated, excluded),
         tuple(_build_untested_verdict(matched, query.level) for matched in single),
         len(others),
         len(repeated),

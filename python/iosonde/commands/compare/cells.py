@@ -28,6 +28,7 @@ from .caveat import Caveat
 from .parts import ComparedPart
 from .samples import SidePair, SideTrials
 
+ONE_SIDED, ONE_SIDED_METRIC = "one-sided", "one-sided-metric"
 _MOST_CELLS, _MOST_CHARACTERS = 4, 120  # listed where one side alone has them
 
 
@@ -102,9 +103,9 @@ def describe_exclusive_cells(
     return tuple(describe_exclusive(side, text) for side, text in sides.items())
 
 
-def describe_exclusive(side: str, text: str) -> Message:
-    """Return the note on what one side alone has."""
-    return Message("one-sided", "{side} alone has {cells}", side=side, cells=text)
+def describe_exclusive(side: str, text: str, code: str = ONE_SIDED) -> Message:
+    """Return the note on what one side alone has: settings, or metrics (the code ONE_SIDED_METRIC)."""
+    return Message(code, "{side} alone has {cells}", side=side, cells=text)
 
 
 def format_cells(

@@ -1,7 +1,7 @@
 """Settings that two DATA have in common, what varies in one of them only, and the nearest settings if none is equal."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,7 +20,7 @@ from iosonde.core.words import join_names
 from iosonde.data import factors, roles
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses
-from iosonde.data.source import Source
+from iosonde.data.source import Source, StoredSource
 from iosonde.data.varying import NAMES
 from iosonde.stats.assumptions import doubtful, fails
 
@@ -30,12 +30,22 @@ from .parts import DATA, ROW
 _MOST_CELLS = 200  # of each DATA, among which the nearest settings are looked for
 
 
+@dataclass(frozen=True)
+class CellColumns:
+    """The columns of the cells: ``settings`` that both DATA state, and ``lone`` ones by the DATA in which they vary,
+    which the other lacks."""
+
+    settings: list[str]
+    lone: Mapping[str, Sequence[str]]
+    caveats: tuple[Caveat, ...]
+
+
 def find_cell_columns(
     a: Source, b: Source, names: tuple[str, str], query: ResponseQuery, compared_runs: Sequence[Collection[str]]
-) -> tuple[list[str], tuple[Caveat, ...]]:
-    """Find the columns of cells, and their caveats: factors that vary in one of the two. What one of them lacks cannot
-    be matched: there it is a fact where it is constant, as the name of the tool. In stores only the settings of the
-    ``compared_runs`` count: those of another tool match nothing."""
+) -> CellColumns:
+    """Find the columns of cells: factors that vary in one of the two. What one of them lacks cannot be matched: there
+    it is a fact where it is constant, as the name of the tool. In stores only the settings of the ``compared_runs``
+    count: those of another tool match nothing."""
     every = list(zip((a, b), compared_runs, strict=True))
     table = stack_tables([_select_rows(source, ids) for source, ids in every], names)
     if a.knows_factors and b.knows_factors:
@@ -75,7 +85,39 @@ def find_cell_columns(
         for name in differing
     ]
     alone_by_side = group_by_key((side, name) for name, side in alone.items())
-    return settings, (*caveats, *(_build_lone_caveat(*each) for each in alone_by_side.items()))
+    lone_caveats = (_build_lone_caveat(*each, names) for each in alone_by_side.items())
+    return CellColumns(settings, alone_by_side, (*caveats, *lone_caveats))
+
+
+def add_path_levels(a: Source, b: Source) -> tuple[Source, Source]:
+    """Return two stores, each with the factors from paths that only the other has, if its own paths give a level of
+    them to each of its runs: a directory that all of them share is no factor there."""
+    return _add_path_levels(a, b), _add_path_levels(b, a)
+
+
+def _add_path_levels(source: Source, other: Source) -> Source:
+    if not (isinstance(source, StoredSource) and isinstance(other, StoredSource)):
+        return source
+    from iosonde.ingest.common_levels import read_common_levels  # not needed for a table
+
+    lacking = [f for f in other.store.added_factors.read().factors if f.name not in source.table.columns]
+    by_name = {factor.name: read_common_levels(factor, source.runs) for factor in lacking}
+    return _add_run_columns(source, {name: levels for name, levels in by_name.items() if levels})
+
+
+def expand_to_lone_levels(table: Table, other: Table, lone: Sequence[str]) -> Table:
+    """Return the rows of DATA that lacks these columns, once for each combination that the other has: its own levels
+    are unknown, so each of the other's is compared with all of them."""
+    names = [name for name in lone if name in other.columns]
+    levels = [key for key, _ in other.groups(names)] if names else []
+    if not levels:
+        return table
+    rows = table.take(np.tile(np.arange(len(table)), len(levels)))
+    columns = {
+        name: replace(other.columns[name], values=np.repeat([key[place] for key in levels], len(table)))
+        for place, name in enumerate(names)
+    }
+    return replace(rows, columns={**rows.columns, **columns})
 
 
 def add_default_settings(a: Source, b: Source) -> tuple[Source, Source]:
@@ -92,8 +134,13 @@ def _add_columns(source: Source, defaults: Iterator[Mapping[str, FactorValue]]) 
     added = [name for name in names if name not in source.table.columns]
     if not added or "run" not in source.table.columns:
         return source
-    rows = [by_run.get(str(run), {}) for run in source.table.columns["run"].values]
-    columns = {name: build_column(name, [row.get(name) for row in rows]) for name in added}
+    return _add_run_columns(source, {name: {run: levels.get(name) for run, levels in by_run.items()} for name in added})
+
+
+def _add_run_columns(source: Source, levels: Mapping[str, Mapping[str, Cell]]) -> Source:
+    """Add columns, each by the levels of the runs."""
+    runs = [str(run) for run in source.table.columns["run"].values] if levels else []
+    columns = {name: build_column(name, [by_run.get(run) for run in runs]) for name, by_run in levels.items()}
     return replace(source, table=replace(source.table, columns={**source.table.columns, **columns}))
 
 
@@ -162,13 +209,13 @@ def _follows_from(table: Table, name: str, settings: Sequence[str]) -> bool:
     return len(rows.groups(settings)) == len(rows.groups([*settings, name]))
 
 
-def _build_lone_caveat(side: str, columns: Sequence[str]) -> Caveat:
-    """Build the caveat of columns that vary in one DATA and are missing in the other: their levels are pooled."""
-    verb, whose = ("varies", "its") if len(columns) == 1 else ("vary", "their")
-    template = "{columns} {verb} in {side} only: {whose} levels are pooled ({spell.where} chooses one)"
-    names = join_names(columns)
-    text = Message("one-sided-setting", template, columns=names, verb=verb, whose=whose, side=side)
-    return Caveat(text, fails("goes-together", VerdictState.NOT_SEPARABLE, text, cause=names))
+def _build_lone_caveat(side: str, columns: Sequence[str], sides: Sequence[str]) -> Caveat:
+    """Build the caveat of columns that vary in one DATA and are missing in the other, whose levels are unknown."""
+    verb = "varies" if len(columns) == 1 else "vary"
+    template = "{columns} {verb} in {side} only: each level is compared with all of {other}, which states none"
+    names, (other,) = join_names(columns), [name for name in sides if name != side]
+    text = Message("one-sided-setting", template, columns=names, verb=verb, side=side, other=other)
+    return Caveat(text, fails("goes-together", VerdictState.INCONCLUSIVE, text))
 
 
 def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:

@@ -9,7 +9,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell
 from iosonde.core.words import join_names
 
-from .cells import describe_exclusive, describe_exclusive_cells
+from .cells import ONE_SIDED_METRIC, describe_exclusive, describe_exclusive_cells
 from .parts import RESPONSE_LABELS, ComparedPart
 from .samples import SidePair
 
@@ -30,7 +30,7 @@ def describe_lone_parts(
             cells[side].append(part.setting)
     return (
         *describe_exclusive_cells(cells, units, [pair.part.setting for pair in pairs]),
-        *(describe_exclusive(side, join_names(list(names))) for side, names in metrics.items()),
+        *(describe_exclusive(side, join_names(list(names)), ONE_SIDED_METRIC) for side, names in metrics.items()),
     )
 
 

@@ -1,12 +1,13 @@
 """Gate of ``--fail-if``: every metric common to two sides, unless the query narrows it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 
 from iosonde.core.deciding import Name, select_names_in_query
-from iosonde.core.gate import Gate, GateItem, GateVerdict
+from iosonde.core.gate import Gate, GateItem, GateVerdict, MissingPart
+from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
@@ -15,6 +16,7 @@ from iosonde.stats.estimate.multiple import is_same_evidence
 from iosonde.stats.estimate.pair_words import format_gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
+from .cells import ONE_SIDED, ONE_SIDED_METRIC
 from .compared import ComparedCell, has_several_sides
 
 _NOT_REQUESTED = "not selected"
@@ -60,10 +62,15 @@ def select_gated_pairs(
 
 
 def gate_cells(
-    gate: Gate, cells: Sequence[ComparedCell], level: float, repeated: Mapping[int, int] = MappingProxyType({})
+    gate: Gate,
+    cells: Sequence[ComparedCell],
+    level: float,
+    repeated: Mapping[int, int] = MappingProxyType({}),
+    exclusions: Iterable[str] = (),
 ) -> GateVerdict:
     """Gate comparisons, which share one error rate; ``repeated``: place → place of the same evidence. Comparisons that
-    are inconclusive through a failed assumption, and means of cells that differ in direction, decide nothing."""
+    are inconclusive through a failed assumption, and means of cells that differ in direction, decide nothing. What the
+    base alone has, by the ``exclusions``, is inconclusive."""
     several = has_several_sides(cells)
     return gate.judge(
         [
@@ -80,5 +87,15 @@ def gate_cells(
                 str(cell.cell.get("operation", "")),
             )
             for place, cell in enumerate(cells)
-        ]
+        ],
+        missing=list(_iterate_missing_parts(cells, exclusions)),
     )
+
+
+def _iterate_missing_parts(cells: Sequence[ComparedCell], exclusions: Iterable[str]) -> Iterator[MissingPart]:
+    """Yield what the base of any comparison has alone."""
+    bases = {name for cell in cells for name in (cell.sides[0], f"{cell.group}={cell.comparison.a.name}")}
+    for note in exclusions:
+        code = note.code if isinstance(note, Message) else ""
+        if isinstance(note, Message) and code in (ONE_SIDED, ONE_SIDED_METRIC) and note.values["side"] in bases:
+            yield MissingPart(note, code == ONE_SIDED_METRIC)

@@ -64,12 +64,12 @@ class CompareOptions(DataOptions):
     b_summary: Setting[Mapping[str, str] | None] = Setting("mean=…,n=…", "The same for B.", hint=_EXAMPLE)
     fail_if: Names[NameList] = Names(
         "COND",
-        "Exit 1 where the whole interval is so: 'slower>5%', or that of B: 'p99>5ms', 'bandwidth<2GiB/s'; for a "
-        "document 'contradicted'. Repeatable.",
+        "Exit 1 where the whole interval is so: 'slower>5%', of some metrics 'read: slower>3%'; or that of B: "
+        "'p99>5ms', 'bandwidth<2GiB/s'; for a document 'contradicted'. Repeatable.",
         (),
         is_repeatable=True,
     )
-    strict: Flag[bool] = Flag("With `fail_if`: also where that is inconclusive.")
+    strict: Flag[bool] = Flag("With `fail_if`: also where that is inconclusive, or B lacks what A has.")
     markdown: Flag[bool] = Flag("A Markdown table, for a pull request.")
 
     def build_sides(self) -> Sides:

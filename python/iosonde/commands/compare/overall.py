@@ -1,9 +1,11 @@
-"""All operations in one number: the geometric mean of a trial's speeds, and its ratio over trials. Like the last line
-of benchstat, but with an interval. Each trial's logs are averaged over the operations, with times inverted, so effects
-shared by a trial's operations are in the interval."""
+"""The settings, and the operations that read, that write or that do neither, in one number: the geometric mean of a
+trial's speeds, and its ratio over trials. Like the last line of benchstat, but with an interval, and reads are never
+averaged with writes. Each trial's logs are averaged over the operations, with times inverted, so effects shared by a
+trial's operations are in the interval."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from iosonde.core.units import format_ratio
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_count, join_names
 from iosonde.stats.assumptions import AssumptionCheck, doubtful, judge
-from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL
+from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, apply_holm_correction
 from iosonde.stats.estimate.compare_words import Wording, describe_inseparable_factors
 from iosonde.stats.estimate.shared_bring_ups import Key, group_means_by_bring_up, has_repeated_bring_ups
 from iosonde.stats.estimate.within_cells import compare_within_cells
@@ -42,6 +44,7 @@ class Overall(QualifiedComparison):
     group: str = ""
     checks: tuple[AssumptionCheck, ...] = ()
     response: str = "geometric mean"
+    family: int = 1  # numbers of the same sides, over which p is corrected
 
     @property
     def words(self) -> Wording:
@@ -50,9 +53,9 @@ class Overall(QualifiedComparison):
 
     @property
     def judged(self) -> Verdict:
-        """Return the verdict, as of a comparison; it is a single number, so it is not corrected."""
+        """Return the verdict, as of a comparison; it is corrected over the numbers of its sides."""
         unlike = (doubtful("cells-differ"),) if self.comparison.cells_differ else ()
-        return judge(self.claim, (*self.checks, *unlike))
+        return judge(replace(self.claim, family=self.family), (*self.checks, *unlike))
 
     @property
     def verdict_word(self) -> str:
@@ -69,7 +72,9 @@ class Overall(QualifiedComparison):
         if e.value is None:
             return f"The geometric mean of {join_names(self.operations)} is unknown."
         interval = "~" if e.low is None or e.high is None else f"{format_ratio(e.low)} to {format_ratio(e.high)}"
-        over = f"{format_count(len(self.operations), 'operation')} ({join_names(self.operations)})"
+        n_operations = len(self.operations)
+        over = f"{format_count(n_operations, 'operation')} ({join_names(self.operations)}), each trial's own"
+        subject = f"Geometric mean of {over}" if n_operations > 1 else f"All settings of {self.operations[0]} together"
         within = f" within {format_count(settings, 'setting')}" if settings > 1 else ""
         within += ", which differ beyond chance" if self.comparison.cells_differ else ""
         gone = f"; left out: {', '.join(self.exclusions)}" if self.exclusions else ""
@@ -80,7 +85,7 @@ class Overall(QualifiedComparison):
         if (check := self.overriding) is not None and self.verdict_word != CANNOT_TELL:
             claim = describe_inseparable_factors(self.group, check.cause, self.verdict_word, a, b)
         return (
-            f"Geometric mean of {over}, each trial's own: {claim}, "
+            f"{subject}: {claim}, "
             f"{format_ratio(e.value)} ({interval}) times the speed{within}, n = {n_a} and {n_b}{gone}."
         )
 
@@ -115,11 +120,25 @@ def _format_relation(word: str) -> str:
 def compute_overall_ratios(
     pairs: Sequence[SidePair], level: float, margin: float, group: str = ""
 ) -> tuple[Overall, ...]:
-    """Compute one ratio for each pair of sides, levels of ``group``, that was compared trial by trial in two operations
-    or more."""
+    """Compute the ratios for each pair of sides, levels of ``group``, that was compared trial by trial: one of what
+    reads, one of what writes and one of the rest, if each is of two comparisons or more."""
     by_sides = group_by_key(((pair.a.name, pair.b.name), pair) for pair in pairs)
-    means = [_compute_overall_ratio(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
-    return tuple(mean for mean in means if mean is not None)
+    means: list[Overall] = []
+    for sides, side_pairs in by_sides.items():
+        kinds = group_by_key((_classify_operation(_get_operation(pair)), pair) for pair in side_pairs).values()
+        ratios = [_compute_overall_ratio(sides, kind_pairs, level, margin, group) for kind_pairs in kinds]
+        computed = [ratio for ratio in ratios if ratio is not None]
+        corrected = apply_holm_correction([ratio.comparison for ratio in computed])
+        both = zip(computed, corrected, strict=True)
+        means += [replace(ratio, comparison=each, family=len(computed)) for ratio, each in both]
+    return tuple(means)
+
+
+def _classify_operation(operation: str) -> tuple[bool, bool]:
+    """Return whether an operation reads, and whether it writes, by the words of its name: ``ior_easy_read``."""
+    words = [word.removesuffix("s") for word in re.split(r"[^a-z]+", operation.lower())]
+    reads = any(word.endswith("read") and not word.endswith("thread") for word in words)
+    return reads, any(word.endswith("write") for word in words)
 
 
 def _compute_overall_ratio(
@@ -130,10 +149,11 @@ def _compute_overall_ratio(
     names = _select_headline_metrics(usable)
     chosen = [pair for pair in usable if (_get_operation(pair), pair.part.metric.name) in names]
     operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
-    if len(operations) < 2:
+    if len(chosen) < 2:
         return None
     cells, used = _average_cells(chosen, len(operations))
-    if not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
+    is_repeated = len(operations) > 1 or any(a.size + b.size > 2 for a, b in cells)
+    if not is_repeated or not cells or min(sum(cell[side].size for cell in cells) for side in (0, 1)) < 2:
         return None
     speeds = [(np.exp(a), np.exp(b)) for a, b in cells]
     gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)

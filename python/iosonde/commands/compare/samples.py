@@ -94,12 +94,18 @@ class SidePair:
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """The pairs to compare, why A is the base, what has one side only, and the caveats of all."""
+    """The pairs to compare, why A is the base, what has one side only, and the caveats of all. ``repeats_trials``: a
+    side whose level is unknown is compared in several settings."""
 
     pairs: tuple[SidePair, ...]
     base: str
     exclusions: tuple[str, ...] = ()
     caveats: tuple[Caveat, ...] = ()
+    repeats_trials: bool = False
+
+    def select_countable(self, pairs: Sequence[SidePair]) -> Sequence[SidePair]:
+        """Return the pairs if each of their trials is in one of them only, so that a mean may be of all."""
+        return () if self.repeats_trials else pairs
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
         yield from [""] if place or pair_verdicts.items else []
         yield from wrapped(sentence)
     if pair_verdicts.judged is not None:
-        yield from paragraphs(pair_verdicts.judged.sentences)
+        yield from paragraphs(pair_verdicts.judged.remarks)
 
 
 def build_grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:

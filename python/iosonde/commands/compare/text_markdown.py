@@ -28,6 +28,8 @@ def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     if not answer.items:
         yield "Nothing to compare: no cell has both sides."
         return
+    for sentence in () if answer.judged is None else answer.judged.sentences:
+        yield from [escape_markdown(sentence), ""]
     yield f"{escape_markdown(describe_base(answer))}. {100 * answer.level:g} % intervals."
     yield ""
     columns = select_distinguishing_columns([item.cell for item in answer.items])
@@ -47,7 +49,6 @@ def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
         *answer.warnings,
         *(f"left out: {reason}" for reason in answer.exclusions),
     ]
-    notes += [] if answer.judged is None else answer.judged.sentences
     if len(answer.items) == 1:
         notes.insert(0, answer.items[0].sentence)
     for text in notes:
@@ -56,7 +57,7 @@ def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
 
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """Format the verdict first: it is what readers look for."""
-    for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
+    for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.remarks if pair_verdicts.judged else ())]:
         yield from [escape_markdown(sentence), ""]
     if pair_verdicts.items:
         headers, rows, sides = against.build_grid(pair_verdicts)

@@ -1,7 +1,7 @@
 """Two DATA as A and B: each response in each cell of their common factors, and what only one of them has. They were
 measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,8 +24,15 @@ from iosonde.data.varying import list_measured_columns
 from iosonde.stats.assumptions import doubtful
 
 from .caveat import Caveat
-from .cells import describe_exclusive, describe_exclusive_cells
-from .common_settings import add_default_settings, build_nearest_error, find_cell_columns, stack_tables
+from .cells import ONE_SIDED_METRIC, describe_exclusive, describe_exclusive_cells
+from .common_settings import (
+    add_default_settings,
+    add_path_levels,
+    build_nearest_error,
+    expand_to_lone_levels,
+    find_cell_columns,
+    stack_tables,
+)
 from .parts import (
     DATA,
     RESPONSE_LABELS,
@@ -56,6 +63,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
     (a, note_a), (b, note_b) = (source.separate_last(sides.by) for source in (a, b))
     read = dict.fromkeys((*a.table.warnings, *b.table.warnings))
     names = choose_names(a, b)
+    a, b = add_path_levels(a, b)
     tables = name_single_processes([a.table, b.table], [a.runs, b.runs])
     a, b = add_default_settings(*(replace(source, table=table) for source, table in zip((a, b), tables, strict=True)))
     if several := next(
@@ -73,7 +81,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
         names[1]: [title for title in responses_b if title not in responses_a],
     }
     excluded: list[str] = [
-        describe_exclusive(side, format_some_texts(titles)) for side, titles in gone.items() if titles
+        describe_exclusive(side, format_some_texts(titles), ONE_SIDED_METRIC) for side, titles in gone.items() if titles
     ]
     lost = {name: describe_excluded_incomplete(source.runs) for name, source in zip(names, (a, b), strict=True)}
     excluded += [prepend_place(text, name) for name, text in lost.items() if text]
@@ -88,13 +96,16 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             excluded="; ".join(excluded),
         )
     compared_runs = [_collect_runs([responses[title] for title in common]) for responses in (responses_a, responses_b)]
-    matched_columns, caveats = find_cell_columns(a, b, names, query, compared_runs)
-    settings = [name for name in matched_columns if name not in sides.pair]
-    both = [(responses_a[title], responses_b[title]) for title in common]
-    parts, alone = _match_cells(both, names, settings, sides)
-    if single := _list_single_runs(parts, names, sides):
+    columns = find_cell_columns(a, b, names, query, compared_runs)
+    lone = [name for names_of_side in columns.lone.values() for name in names_of_side if name not in sides.pair]
+    settings, caveats = [name for name in columns.settings if name not in sides.pair], columns.caveats
+    both = [_expand_both((responses_a[title], responses_b[title]), names, columns.lone) for title in common]
+    parts, alone = _match_cells(both, names, (settings, lone), sides)
+    if not lone and (single := _list_single_runs(parts, names, sides)):
         alone = {}  # the joint part says what one side alone has
-        parts = [part for pair in both for part in _match_response(pair, names, settings, sides, len(both) > 1, True)]
+        parts = [
+            part for pair in both for part in _match_response(pair, names, (settings, ()), sides, len(both) > 1, True)
+        ]
         template = "{data} one run per setting: all settings are compared together, by the ratio within each"
         verb = "have" if len(single) > 1 else "has"
         caveats = (*caveats, Caveat(Message("single-runs", template, data=f"{join_names(single)} {verb}")))
@@ -125,6 +136,7 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
             *caveats,
             *([Caveat(guess)] if is_guessed else []),
         ),
+        repeats_trials=bool(lone),
     )
 
 
@@ -154,8 +166,20 @@ def choose_names(a: Source, b: Source) -> tuple[str, str]:
     return f"{a.name} (A)", f"{b.name} (B)"
 
 
+def _expand_both(
+    both: tuple[Response, Response], names: tuple[str, str], lone: Mapping[str, Sequence[str]]
+) -> tuple[Response, Response]:
+    """Return the responses, each with the levels of the columns that only the other has (DATA → columns)."""
+    a, b = (response.rows for response in both)
+    rows = expand_to_lone_levels(a, b, lone.get(names[1], ())), expand_to_lone_levels(b, a, lone.get(names[0], ()))
+    return replace(both[0], rows=rows[0]), replace(both[1], rows=rows[1])
+
+
+Columns = tuple[Sequence[str], Sequence[str]]  # of the cells: those that both state, and those that one of them lacks
+
+
 def _match_cells(
-    responses: Sequence[tuple[Response, Response]], names: tuple[str, str], columns: Sequence[str], sides: Sides
+    responses: Sequence[tuple[Response, Response]], names: tuple[str, str], columns: Columns, sides: Sides
 ) -> tuple[list[ComparedPart], dict[str, list[dict[str, Cell]]]]:
     """Return the cells that both DATA have, and DATA → the settings that it alone has."""
     parts: list[ComparedPart] = []
@@ -187,7 +211,7 @@ def _list_single_runs(parts: Sequence[ComparedPart], names: tuple[str, str], sid
 def _match_response(
     both: tuple[Response, Response],
     names: tuple[str, str],
-    columns: Sequence[str],
+    columns: Columns,
     sides: Sides,
     several: bool,
     is_joint: bool = False,
@@ -209,9 +233,11 @@ def _match_response(
     if both[0].within_run != both[1].within_run:  # iterations are no trials
         both = (_average_iterations(both[0]), _average_iterations(both[1]))
     table = stack_tables([response.rows for response in both], names)
-    blocks, lines = _list_controls(replace(first, rows=table), columns, sides)
-    present = [name for name in columns if name in table.columns and name not in (first.title, *blocks, *lines)]
-    settings = [] if is_joint else [table.column(name).name for name in sides.by] or present
+    shared, lone = columns
+    blocks, lines = _list_controls(replace(first, rows=table), shared, sides)
+    present = [name for name in shared if name in table.columns and name not in (first.title, *blocks, *lines)]
+    apart = [name for name in lone if name in table.columns and name not in sides.by]
+    settings = [] if is_joint else [*([table.column(name).name for name in sides.by] or present), *apart]
     adjust = (
         tuple(name for name in sides.adjust if name not in lines)
         if sides.adjust is not None

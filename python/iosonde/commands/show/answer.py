@@ -1,6 +1,5 @@
 """Content of a store: its experiments and runs, one run in detail, and exports to other tools."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,15 +13,13 @@ from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import Condition, parse_where
 from iosonde.data import experiments, stored
-from iosonde.data.factors import collect_declared
-from iosonde.data.profile import assign_roles
 from iosonde.data.source import find_store
-from iosonde.data.stored_source import open_campaign
+from iosonde.data.stored_source import StoredSource, open_campaign
 from iosonde.store import Store
-from iosonde.store.arrays import PROFILE_KEY
 from iosonde.store.export import export as write_batches
 from iosonde.store.export import iter_operations
-from iosonde.store.row_columns import add_row_settings
+
+from .export_columns import add_export_columns, describe_roles
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
 _PIECE = 1 << 20
@@ -48,14 +45,10 @@ class ChosenRuns:
         """Return the runs, oldest first."""
         return [StoredRun(document) for document in self.store.runs(experiment=self.experiment, where=self.conditions)]
 
-    def describe_roles(self) -> dict[bytes, str]:
-        """Return the metadata of a table of these results. Raises InputError, DataError."""
-        source = open_campaign(self.store, self.conditions, self.experiment)
-        varying = source.varying_factors
-        roles = assign_roles(source.table, varying, collect_declared(source.runs, source.experiments)).by_column
-        units = {factor.name: factor.unit for factor in (*varying.factors, *varying.twins)}
-        columns = {name: {"role": str(role), "unit": units.get(name, "")} for name, role in roles.items()}
-        return {PROFILE_KEY: json.dumps({"columns": columns})}
+    @cached_property
+    def source(self) -> StoredSource:
+        """The results of these runs. Raises InputError, DataError."""
+        return open_campaign(self.store, self.conditions, self.experiment)
 
     @cached_property
     def problems(self) -> list[Finding]:
@@ -170,8 +163,8 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
         write_batches(iter_operations(store, runs), form, file)
         return
     results = store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
-    results = add_row_settings(results, map(StoredRun, store.runs(experiment=chosen.experiment)))
-    rows = results.replace_schema_metadata(chosen.describe_roles()) if form == "parquet" else results
+    results = add_export_columns(results, chosen.source, list(map(StoredRun, store.runs(experiment=chosen.experiment))))
+    rows = results.replace_schema_metadata(describe_roles(chosen.source)) if form == "parquet" else results
     write_batches(iter([rows]), form, file)
 
 

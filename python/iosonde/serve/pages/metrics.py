@@ -1,11 +1,15 @@
 """``/metrics`` in the text format 0.0.4 of Prometheus: newest headline numbers, states of series, times of runs."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 from iosonde.commands.watch.states import SeriesState
+from iosonde.core.headlines import format_metric
+from iosonde.core.table import format_cell
 from iosonde.layout.text import escape
 from iosonde.serve.shelf import Shelf
 from iosonde.store.index_query import IndexView
@@ -15,6 +19,11 @@ from .web_page import Address, WebPage
 
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 _PATIENCE_S = 8.0  # a scrape is given up after 10 s
+
+# Labels of this page, and those that Prometheus adds to what it scrapes
+_RESERVED = frozenset(
+    ("store", "operation", "metric", "metric_name", "unit", "settings", "experiment", "state", "job", "instance")
+)
 
 Labels = Mapping[str, str]
 
@@ -103,8 +112,21 @@ def _label_series(row: SeriesRow) -> Labels:
         "operation": series.operation,
         "metric": series.metric,
         "unit": series.unit,
+        "metric_name": format_metric(series.metric, series.operation),
         "settings": series.setting,
-    }
+    } | name_setting_labels(series.by)
+
+
+def name_setting_labels(levels: Mapping[str, Any]) -> dict[str, str]:
+    """Return a label for each setting, in letters, digits and ``_``; ``setting_`` is prepended to a name that another
+    label has, or that is none."""
+    labels: dict[str, str] = {}
+    for setting, level in levels.items():
+        name = re.sub(r"[^A-Za-z0-9_]", "_", setting)
+        while name in labels or name in _RESERVED or not re.match("[A-Za-z]", name):
+            name = f"setting_{name}"
+        labels[name] = f"{level:.15g}" if isinstance(level, float) else format_cell(level)
+    return labels
 
 
 def _name_experiments(shelf: Shelf) -> dict[tuple[int, str], str]:

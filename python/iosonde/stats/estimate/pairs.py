@@ -10,7 +10,8 @@ import numpy as np
 from iosonde.core.absolute_limit import AbsoluteLimit
 from iosonde.core.arrays import Array
 from iosonde.core.deciding import Name, choose_deciding_name
-from iosonde.core.gate import Condition, has_applicable_limit, parse_gate
+from iosonde.core.gate import parse_gate
+from iosonde.core.gate_conditions import Condition, has_applicable_limit
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric
 from iosonde.core.pair_rule import PairRule
@@ -119,7 +120,8 @@ class PairVerdict:
     def limits(self) -> tuple[Condition, ...]:
         """Return the rule's conditions that apply to this metric."""
         gate = parse_gate(self.rule.fail_if, False)
-        return tuple(each for each in gate.conditions if has_applicable_limit(each, self.name)) if gate else ()
+        conditions = gate.conditions if gate else ()
+        return tuple(each for each in conditions if has_applicable_limit(each, self.name, conditions))
 
     @property
     def untold(self) -> tuple[Condition, ...]:
