@@ -56,13 +56,20 @@ def test_each_opened_and_closed_regression_is_announced_once(tmp_path):
     assert [event[:2] for event in read_events(log)] == [("opened", "open"), ("closed", "accepted")]
 
 
-@pytest.mark.parametrize(("back", "nights", "state"), [(50, 80, "fixed"), (40, 70, "withdrawn")])
-def test_a_level_that_is_back_closes_its_regression(tmp_path, back, nights, state):
+@pytest.mark.parametrize(("back", "nights"), [(50, 80), (40, 70)])
+def test_a_level_that_is_back_closes_its_regression(tmp_path, back, nights):
     name, log = write_nights(tmp_path / "a.csv", back), tmp_path / "log"
     assert run(name, "--on-change", f"cat >>{log}") == 1
     write_nights(tmp_path / "a.csv", nights, back=back)
     assert run(name, "--on-change", f"cat >>{log}") == 0
-    assert [event[:2] for event in read_events(log)] == [("opened", "open"), ("closed", state)]
+    assert [event[:2] for event in read_events(log)] == [("opened", "open"), ("closed", "fixed")]
+
+
+def test_a_change_that_is_not_found_any_more_is_withdrawn(tmp_path):
+    name, log = write_nights(tmp_path / "a.csv"), tmp_path / "log"
+    assert run(name, "--on-change", f"cat >>{log}") == 1
+    assert run(name, "--least", "50%", "--on-change", f"cat >>{log}") == 0
+    assert [event[:2] for event in read_events(log)] == [("opened", "open"), ("closed", "withdrawn")]
 
 
 def test_a_series_that_a_look_leaves_out_is_not_closed(tmp_path):

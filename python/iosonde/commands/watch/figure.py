@@ -39,8 +39,8 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange], by_co
     value = build_number_channel(unit, "y", axis=build_flat_title(unit))
     points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
     levels = [
-        {"x": places[first], "x2": places[last], **_build_level(level_estimate, divisor, unit)}
-        for level_estimate, first, last in _iterate_stretches(series, changes)
+        {"x": places[first], "x2": places[last], **_build_level(level_estimate, end, divisor, unit)}
+        for level_estimate, end, first, last in _iterate_stretches(changes)
         if level_estimate.value is not None
     ]
     breaks = [_build_break(change, places[_find_place(series, change.first_after.id)], divisor) for change in changes]
@@ -56,7 +56,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange], by_co
             fill=INK,
             opacity=0.12,
         ),
-        layer(levels, "rule", {**wide, "y": value}, color=INK, strokeWidth=1.6),
+        layer(levels, "rule", {**wide, "y": value, "y2": {"field": "y2"}}, color=INK, strokeWidth=1.6),
         layer(points, "point", {"x": where, "y": value}, shape="circle", filled=True, fill=BLUE, size=26, opacity=0.8),
     )
     caption = (
@@ -73,23 +73,30 @@ def _build_point(series: WatchedSeries, place: int, x: Place, divisor: float, un
     return {"x": x, "y": short(series.values[place] / divisor), "tip": "\n".join(tip)}
 
 
-def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
-    low, high = get_interval_ends(estimate, divisor) or (None, None)
+def _build_level(estimate: Estimate, end: Estimate | None, divisor: float, unit: str) -> Row:
+    """Build the line of a level, or of a drift to ``end``, which has no band."""
+    low, high = (None, None) if end else get_interval_ends(estimate, divisor) or (None, None)
+    tip = f"from {format_estimate(estimate, unit)} to {format_estimate(end, unit)}" if end else ""
     return {
         "y": short((estimate.value or 0.0) / divisor),
+        "y2": short(((end or estimate).value or 0.0) / divisor),
         "low": low,
         "high": high,
-        "tip": f"mean {format_estimate(estimate, unit)}\n{format_count(estimate.n, 'point')}",
+        "tip": f"{tip or f'mean {format_estimate(estimate, unit)}'}\n{format_count(estimate.n, 'point')}",
     }
 
 
-def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
-    """Yield (level, first point, last point) between changes, up to a return; nothing without a change."""
-    if changes:
-        yield changes[0].levels.before, 0, changes[0].places[1] - 1
+def _iterate_stretches(changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, Estimate | None, int, int]]:
+    """Yield (level, the one to which it drifts, first point, last point) between changes, up to a return; nothing
+    without a change."""
+    if changes and changes[0].drift is None:
+        yield changes[0].levels.before, None, 0, changes[0].places[1] - 1
     for change in changes:
         _, at, end = change.places
-        yield change.levels.after, at, end - 1
+        if change.drift:
+            yield change.levels.before, change.levels.after, at, end - 1
+        else:
+            yield change.levels.after, None, at, end - 1
 
 
 def _find_place(series: WatchedSeries, run: str) -> int:

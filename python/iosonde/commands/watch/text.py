@@ -8,6 +8,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
+from iosonde.stats.changes.jumps import LEAST as LEAST_AFTER
 from iosonde.stats.changes.suspected import MOST
 from iosonde.store.decisions import BASELINE, ChangeDecision
 
@@ -61,17 +62,18 @@ def lines(watch: Watch) -> Iterator[str]:
 
 def change_lines(change: SeriesChange) -> Iterator[str]:
     """Yield one change: all points before it against all after, up to the neighbouring changes, and its places, the
-    most likely first."""
+    most likely first. A drift has neither."""
     yield from _format_block(change)
+    if change.drift:
+        return
     begin, at, end = change.places
     runs = change.series.runs
     for name, first, last in (("before", begin, at - 1), ("after", at, end - 1)):
         dates = f"{_describe_point(runs[first])} to {_describe_point(runs[last])}"
         yield from wrapped(escape(f"{name}: {format_count(last - first + 1, 'point')}, {dates}"), "      ", "    ")
     places = change.likely_places
-    if places:
-        yield ""
-        yield "first point after it, by likelihood:"
+    yield ""
+    yield "first point after it, by likelihood:"
     for place in places[:_MOST_PLACES]:
         cause = place.cause or "nothing recorded changed there"
         text = f"{100 * place.share:.0f} %  {_describe_point(place.run)}: {cause}"
@@ -158,11 +160,13 @@ def _describe_search(watch: Watch) -> str:
     search = watch.search
     kinds = {"night" if series.nightly else "trial" for series in watch.series}
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
+    few = min(LEAST_AFTER, search.least)
     share, rate = f"{100 * search.share:.3g} %", f"{100 * search.rate:.3g} %"
     looks = "this look" if search.looks == 1 else format_count(search.looks, "look")
     scope = f"{looks} over all {len(watch.series)} series together" if len(watch.series) > 1 else looks
     point = " or ".join(points[kind] for kind in sorted(kinds))
     return (
-        f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most {rate} "
+        f"Looked for changes of {share} or more with {search.least} points on either side, large ones with {few} after "
+        f"them, and for drifts; false alarms at most {rate} "
         f"over {scope}; {point}."
     )

@@ -13,7 +13,7 @@ from .places import locate
 from .pooled import Pool, find_changes_together
 from .returns import find_return
 
-_STEPS, _JUMPS, _DRIFTS = 0.7, 0.2, 0.1  # shares of the rate
+_STEPS, _JUMPS, _DRIFTS = 0.8, 0.15, 0.05  # shares of the rate
 
 
 def get_step_search(search: Search) -> Search:
@@ -29,9 +29,9 @@ def find_all_changes(series: Sequence[Array], pools: Sequence[Pool], search: Sea
     ]
     search_jumps = replace(search, rate=search.rate * _JUMPS)
     jumps = find_jumps(series, pools, steps, search_jumps)
-    known = [_sort([*changes, *several]) for changes, several in zip(steps, jumps, strict=True)]
-    known = _add_drifts(series, pools, known, search)
-    breaks = [list(_iterate_returns(values, changes, search)) for values, changes in zip(series, known, strict=True)]
+    changed = [_sort([*changes, *several]) for changes, several in zip(steps, jumps, strict=True)]
+    changed = _add_drifts(series, pools, changed, search)
+    breaks = [list(_iterate_returns(values, changes, search)) for values, changes in zip(series, changed, strict=True)]
     alone = replace(search_jumps, rate=search_jumps.rate / max(1, len(series)))
     others = collect_magnitudes(series, pools, breaks, search)
     return [

@@ -7,8 +7,8 @@
 2. Pools as of steps: the mean scores of groups are histories, too. Benjamini & Hochberg over all of them, then each
    series in the window of a significant one, with Holm's correction.
 3. A step that fits better than a trend is a step: the squares that remain of a level that drifts from some place on,
-   against those of the steps that were found (or of the best one), by the Bayesian information criterion. Series of a
-   pool that cannot tell alone decide together.
+   against those of the steps that were found (or of the best one), by the Bayesian information criterion. Scores would
+   not do: they spread within levels as far as between them. Series of a pool that cannot tell alone decide together.
 4. Sen's slope (1968, JASA 63, 1379-1389), with the interval of Kendall's test, whose variance is scaled for the
    correlation.
 """
@@ -27,12 +27,16 @@ from iosonde.stats.estimate.trend import compute_slopes
 
 from .evidence import compute_normal_scores, estimate_correlation, t_to_normal_deviate
 from .find import BeforeAfter, Break, Search, compute_correlation_bound, list_seeded_ranges
+from .places import measure_noise
 from .pooled import Pool
 
 _CLEAR = 2.0  # difference of the criterion that decides alone
 _NEARLY = 6.0  # of starts that are possible: a likelihood within a factor of e³
 _MOST_STARTS = 200  # that are tried
 _MOST_VALUES = 1000  # of whose pairs the slopes are computed; neighbours of more are averaged
+_NEIGHBOURS = 5
+_EVEN = 1e-12  # squares that remain, relative to all, of values without noise
+_FAR = 3.0  # standard deviations between a value and its neighbours
 _LENGTHS = 3.5  # sum of 1 ÷ L over windows that are longer by √2 each, times the shortest
 
 
@@ -81,8 +85,8 @@ def find_drifts(
         together = sum(candidate.gain for candidate in candidates.values())
         for number, candidate in candidates.items():
             is_drift = candidate.gain >= _CLEAR or (candidate.gain > -_CLEAR and together >= _CLEAR)
-            known = drifts[number]
-            if is_drift and (known is None or candidate.drift.p < known.p):
+            other = drifts[number]
+            if is_drift and (other is None or candidate.drift.p < other.p):
                 drifts[number] = replace(candidate.drift, together=len(candidates) if len(family) > 1 else 0)
     return drifts
 
@@ -156,10 +160,11 @@ def _compare_with_steps(values: Array, window: _Window, breaks: Sequence[Break],
     begin = max((change.at for change in breaks if change.at <= window.begin + search.least), default=0)
     inside = [change.at - begin for change in breaks if change.at > begin]
     part = values[begin : window.end]
-    scores = compute_normal_scores(part)
+    levels = _limit_outliers(part)
     first = search.least if begin else 1
     starts = np.arange(first, max(first + 1, part.size - 4 * search.least + 1), max(1, part.size // _MOST_STARTS))
-    squares = np.array([_measure_drift_square(scores, int(start)) for start in starts])
+    least = _EVEN * float(levels @ levels)
+    squares = np.array([max(least, _measure_drift_square(levels, int(start))) for start in starts])
     place = int(np.argmin(squares))
     correlation = measure_trend(part, compute_correlation_bound(values, part.size))[1]
     n = part.size * (1 - correlation) / (1 + correlation)
@@ -167,8 +172,8 @@ def _compare_with_steps(values: Array, window: _Window, breaks: Sequence[Break],
     near = starts[costs <= costs[place] + _NEARLY]
     place = 0 if near[0] == first else place  # a drift from the first value on has no place of its own
     start = int(starts[place])
-    n_steps, step_square = _measure_step_square(scores, inside, search.least)
-    step_cost = n * math.log(step_square / part.size) + (1 + 2 * n_steps) * math.log(n)
+    n_steps, step_square = _measure_step_square(levels, inside, search.least)
+    step_cost = n * math.log(max(least, step_square) / part.size) + (1 + 2 * n_steps) * math.log(n)
     gain = step_cost - float(costs[place]) - (2 + (place > 0)) * math.log(n)
     drift = Break(
         begin,
@@ -186,23 +191,32 @@ def _compare_with_steps(values: Array, window: _Window, breaks: Sequence[Break],
     return _Candidate(drift, gain) if is_large else None
 
 
-def _measure_drift_square(scores: Array, start: int) -> float:
+def _limit_outliers(values: Array) -> Array:
+    """Return values of which none lies far from the median of its neighbours, which keeps steps."""
+    half = _NEIGHBOURS // 2
+    padded = np.pad(values, half, mode="edge")
+    medians = np.median(np.lib.stride_tricks.sliding_window_view(padded, _NEIGHBOURS), axis=1)
+    reach = _FAR * measure_noise(np.diff(values)) / math.sqrt(2)
+    return np.clip(values, medians - reach, medians + reach)
+
+
+def _measure_drift_square(values: Array, start: int) -> float:
     """Return the sum of squares that remain of a level that is even up to a place and drifts from there on."""
-    x = np.maximum(0.0, np.arange(scores.size) - start + 1.0)
+    x = np.maximum(0.0, np.arange(values.size) - start + 1.0)
     x -= x.mean()
-    centred = scores - scores.mean()
+    centred = values - values.mean()
     return float(centred @ centred - (x @ centred) ** 2 / (x @ x))
 
 
-def _measure_step_square(scores: Array, places: Sequence[int], least: int) -> tuple[int, float]:
+def _measure_step_square(values: Array, places: Sequence[int], least: int) -> tuple[int, float]:
     """Return the number of steps, and the sum of squares that they leave: those at ``places``, or else the best one."""
     if places:
-        parts = np.split(scores, list(places))
+        parts = np.split(values, list(places))
         return len(places), float(sum(part.size * part.var() for part in parts))
-    at = np.arange(least, scores.size - least + 1)
-    sums, n = np.cumsum(scores)[at - 1], scores.size
-    explained = sums**2 / at + (scores.sum() - sums) ** 2 / (n - at)
-    return 1, float(scores @ scores - explained.max())
+    centred = values - values.mean()
+    at, n = np.arange(least, values.size - least + 1), values.size
+    explained = np.cumsum(centred)[at - 1] ** 2 * n / (at * (n - at))
+    return 1, float(centred @ centred - explained.max())
 
 
 def estimate_drift(values: Array, correlation: float, level: float) -> tuple[BeforeAfter, Estimate]:

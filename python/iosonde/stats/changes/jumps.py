@@ -9,7 +9,7 @@ is rare, and the next values hardly ever lie there, too, without a change:
    there are any; else 1 ÷ (n + 1) times (largest residual ÷ distance)³, the tail of Student's t with 3 degrees of
    freedom. A year whose outliers are as far makes the test wait.
 3. Outliers come in groups. The probability of each further one, after a first one, is at least ``_STICKY``, that of the
-   first one, and the correlation of neighbours plus two of its standard errors.
+   first one, and an upper bound of the correlation of neighbours.
 4. p over all looks is their sum. Benjamini & Hochberg over all series.
 """
 
@@ -31,6 +31,7 @@ LEAST = 3  # values after a jump
 _MOST = 7  # values that add up: more of them make the difference a question of levels, which ranks answer
 _BEFORE = 20  # values before
 _STICKY = 0.2
+_SURE = 1.645  # standard errors of the correlation: an upper bound of 95 %
 _APART = 2.5  # standard deviations of a step that is tried
 _TAIL = 3.0
 
@@ -39,7 +40,7 @@ def find_jumps(
     series: Sequence[Array], pools: Sequence[Pool], breaks: Sequence[Sequence[Break]], search: Search
 ) -> list[list[Break]]:
     """Return the jumps of each series that some look has or had, in order of time; one family of tests. ``breaks``: the
-    changes of each series that are known."""
+    other changes of each series."""
     magnitudes = collect_magnitudes(series, pools, breaks, search)
     jumps = [
         _find_in_series(values, changes, others, search)
@@ -59,8 +60,8 @@ def _find_in_series(values: Array, breaks: Sequence[Break], others: Array, searc
             if at + after <= values.size
         ]
         best = min((jump for jump in tests if jump), key=lambda jump: jump.p, default=None)
-        is_known = any(abs(change.at - at) < LEAST for change in (*breaks, *jumps))
-        if best and best.p <= search.rate and not is_known:
+        is_duplicate = any(abs(change.at - at) < LEAST for change in (*breaks, *jumps))
+        if best and best.p <= search.rate and not is_duplicate:
             jumps.append(best)
     return jumps
 
@@ -146,7 +147,7 @@ def _test(values: Array, changes: Sequence[Break], others: Array, after: int, se
     if search.looks * first * _STICKY ** (min(after, _MOST) - 1) > search.rate:
         return None
     correlation = estimate_lasting_correlation(values[:at])
-    next_one = max(_STICKY, first, min(1.0, correlation + 2 / math.sqrt(at)))
+    next_one = max(_STICKY, first, min(1.0, correlation + _SURE / math.sqrt(at)))
     p = search.looks * first * next_one ** (min(after, _MOST) - 1)
     return Break(begin, values.size, at, min(1.0, p), correlation, at, at, after)
 
