@@ -18,6 +18,7 @@ from .unit_columns import convert_to_common_unit
 _MARKS = " '’‘`\"*_=$†‡"
 _BEGINS_NUMBER = re.compile(r"[+-]?[.,]?\d")
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?P<text>[^*_`]+)\1")  # of Markdown
+_REMARK = re.compile(r"(?P<number>\S*\d\S*)\s*[(\[](?P<text>[^()\[\]]+)[)\]]\s*")  # 98.2 (cache?)
 _BOUND = re.compile(r"\s*(?:[<>]=?|[≤≥])\s*[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?\s*[^\d\s,.;]*")
 _WITH_UNIT = re.compile(r"([+-]?\d+(?:[.,]\d+)?(?:[eE][+-]?\d+)?)\s*([^\W\d_][^\d\s]*)")
 
@@ -82,7 +83,11 @@ def convert_rates(table: Table) -> Table:
 
 
 def _strip(word: str) -> str:
-    return word if is_number(word) else word.strip(_MARKS)
+    if is_number(word):
+        return word
+    remark = _REMARK.fullmatch(word)
+    is_unit = remark is not None and bool(measure_unit(split_unit(f"x [{remark['text']}]")[1])[0])
+    return (remark["number"] if remark and not is_unit else word).strip(_MARKS)
 
 
 def _list_texts(table: Table) -> list[Column]:

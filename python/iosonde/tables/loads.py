@@ -75,7 +75,7 @@ def convert_percentages(table: Table) -> Table:
         values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
         numbers = replace(column, values=values, unit=column.unit or "%")
         if _is_share(column) or _is_derived(numbers):
-            message = Message("percentages", "the cells of {column} are read as percentages", column=column.name)
+            message = Message("percentages", "the cells of column '{column}' are percentages", column=column.name)
             columns = {**table.columns, column.name: numbers}
             table = replace(table, columns=columns, warnings=(*table.warnings, message))
     return table

@@ -24,6 +24,7 @@ _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(?:±|\+/-|\+-)\s*{_NUMBER}(\s*[^\d\s,.;]*)")
 _GROUPED = re.compile(r"([+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?)(\s*[^\d\s,.;]*)")
 _SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)|[+-]?\d{1,3}(?:,\d{3}){2,}")
+_DOTTED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
 _PREFIXED = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([kKMGT]?)")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d+))?")
 # Names of durations; under others, hours and minutes may be a time of day.
@@ -67,7 +68,7 @@ _MISSING_MARKS = frozenset(
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
     table = drop_bounds(_clear_failures(_clear_missing(strip_marks(table))))
-    table = _convert_durations(_drop_spreads(_drop_separators(table)))
+    table = _convert_durations(_drop_spreads(_drop_separators(_drop_dots(table))))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
     return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
 
@@ -134,6 +135,16 @@ def _drop_separators(table: Table) -> Table:
                 template = "marks of rounded numbers in {column} ({cell}) are left out"
                 message = Message("rounded-numbers", template, column=column.name, cell=marked[0])
                 table = _replace_cells(table, [column], {cell: match[1] for cell, match in matches.items()}, message)
+    return table
+
+
+def _drop_dots(table: Table) -> Table:
+    """Drop the dots of thousands (``1.009.100``), where a cell has two of them."""
+    for column in _list_texts(table):
+        matches = _match_all(_DOTTED, column)
+        if any(cell.count(".") > 1 for cell in matches):
+            message = Message("grouped-digits", "the dots in {columns} separate thousands", columns=column.name)
+            table = _replace_cells(table, [column], {cell: cell.replace(".", "") for cell in matches}, message)
     return table
 
 
@@ -224,10 +235,10 @@ def _convert_prefixed(table: Table) -> Table:
         words = set(split_column_name(column.label))
         if matches and column.unit.lower() in _UNPREFIXED and _RATE_WORDS & words and not _BOUND_WORDS & words:
             texts = {cell: m[1] + _POWERS[m[2]] for cell, m in matches.items()}
-            message = Message(
-                "decimal-prefixes", "in {column}, k is 1000, M a million and G a billion", column=column.name
-            )
-            table = _replace_cells(table, [column], texts, message)
+            unit = column.unit or ("" if _OPERATION_WORDS & words else "B/s")
+            template = "in {column}, k is 1000, M a million and G a billion" + (" {unit}" if unit else "")
+            message = Message("decimal-prefixes", template, column=column.name, unit=unit)
+            table = _replace_cells(table, [replace(column, unit=unit)], texts, message)
     return table
 
 

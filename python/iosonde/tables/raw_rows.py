@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import split_unit
+from iosonde.core.column_roles import REMARK_NAMES
+from iosonde.core.column_units import split_column_name, split_unit
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
@@ -181,6 +182,8 @@ def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[
     if len(row) == len(names):
         return row
     extra = row[len(names) :]
+    if REMARK_NAMES.intersection(split_column_name(names[-1])) and len(row) >= len(names) - 1:
+        return [*row[: len(names) - 1], f"{raw.delimiter} ".join(row[len(names) - 1 :])]  # not quoted, or no remark
     if extra and not any(cell.strip() for cell in extra):
         return row[: len(names)]  # a trailing delimiter
     quote = "quote cells that contain the delimiter"
