@@ -68,7 +68,7 @@ def _guess_load_role(column: Column) -> ColumnRole | None:
 def convert_percentages(table: Table) -> Table:
     """Convert cells such as ``21%`` to numbers where nobody set them, with a warning."""
     for column in table.columns.values():
-        cells = {str(value) for value in column.values if value is not None} if not column.numeric else set()
+        cells = [] if column.numeric else list(column.counts)
         matches = {cell: match[1] for cell in cells if (match := _PERCENT.fullmatch(cell.strip()))}
         if not cells or len(matches) < len(cells):
             continue

@@ -93,7 +93,7 @@ def _clear_missing(table: Table) -> Table:
 
 
 def _find_missing(column: Column) -> set[str]:
-    words = Counter(str(value) for value in column.values if value is not None)
+    words = column.counts
     n_numbers = sum(n for word, n in words.items() if _BEGINS_NUMBER.match(word))
     is_number = 2 * n_numbers >= words.total()
     return {word for word in words if _ERROR_CELL.fullmatch(word) or (is_number and word.lower() in _MISSING_MARKS)}
@@ -103,7 +103,7 @@ def _clear_failures(table: Table) -> Table:
     """Leave cells such as ``timeout`` empty, where at least half of the column begin with a digit and none is other
     text."""
     for column in _list_texts(table):
-        words = Counter(str(value) for value in column.values if value is not None)
+        words = column.counts
         failures = {word: n for word, n in words.items() if mentions_failure(word)}
         n_failed = sum(failures.values())
         numbers = [word for word in words if word not in failures]
@@ -210,7 +210,7 @@ def _format_seconds(match: re.Match[str]) -> str:
 def _convert_likely_commas(table: Table) -> Table:
     """Convert ``1,225`` among numbers without a comma, if only one of 1225 and 1.225 is of their magnitude."""
     for column in _list_texts(table):
-        cells = {str(value) for value in column.values if value is not None}
+        cells = set(column.counts)
         doubtful = sorted(filter(_LIKELY_COMMA.fullmatch, cells))
         others = [abs(float(cell)) for cell in cells.difference(doubtful) if is_number(cell)]
         if not doubtful or len(others) < 2 or len(others) + len(doubtful) < len(cells):
@@ -260,7 +260,7 @@ def _list_texts(table: Table) -> list[Column]:
 
 def _match_all(pattern: re.Pattern[str], column: Column) -> dict[str, re.Match[str]]:
     """Return the match of each cell; none if one does not match."""
-    cells = {str(value) for value in column.values if value is not None}
+    cells = column.counts
     matches = {cell: match for cell in sorted(cells) if (match := pattern.fullmatch(cell))}
     return matches if len(matches) == len(cells) else {}
 

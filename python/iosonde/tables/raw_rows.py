@@ -258,7 +258,7 @@ def convert_decimal_commas(table: Table) -> Table:
 
 def _match_commas(column: Column) -> dict[str, re.Match[str]]:
     """Return the match of every cell with a decimal comma; none if another cell is neither such nor a whole number."""
-    cells = {str(value) for value in column.values if value is not None}
+    cells = column.counts
     matches = {cell: match for cell in cells if (match := _DECIMAL_COMMA.fullmatch(cell))}
     return matches if all(cell in matches or _WHOLE.fullmatch(cell) for cell in cells) else {}
 
