@@ -7,6 +7,7 @@ that an error can name file, line and column.
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -79,7 +80,16 @@ class Column:
         if self.numeric:
             absent: npt.NDArray[np.bool_] = np.isnan(self.values.astype(np.float64))
             return absent
+        if self.counts.total() == len(self.values):
+            return np.zeros(len(self.values), dtype=bool)
         return np.array([value is None for value in self.values], dtype=bool)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """Number of rows of each text of a column of text, without missing ones."""
+        counts = Counter(self.values.tolist())
+        del counts[None]
+        return counts
 
     @cached_property
     def level_unit(self) -> str:

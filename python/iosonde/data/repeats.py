@@ -19,7 +19,7 @@ from .roles import guess_roles
 REPETITION = "repetition"
 _VALUE = "value"
 _OTHER_WORDS = ("measurement", "sample", "test", "r", "#", "messung")  # may also number other things
-_TOKEN = re.compile(r"[^\W\d_]+|\d+|#")
+_TOKEN = re.compile(r"[^\W\d_]+(?:\d+(?=[\W_]))?|\d+|#")  # ext4 of ext4_run1 is a word
 _MAX_RATIO, _MAX_CLOSE_RATIO = 10.0, 3.0  # of the columns' medians
 _MIN_PLAIN = 3  # columns without such a word: bw_1, bw_2, bw_3
 _MOST_NAMES = 3

@@ -8,6 +8,7 @@ from iosonde.core.words import shorten_list
 
 from .section_rows import name_levels
 
+BANNER = "#=="
 _MOST_WORDS = 4
 
 
@@ -47,14 +48,14 @@ def find_block_levels(text: str, header: Sequence[str]) -> BlockLevels | None:
 
 
 def _split_blocks(text: str) -> list[_Block]:
-    """Return the blocks: a blank line, and then a comment, begin the next."""
+    """Return the blocks: a blank line, and then a comment, begin the next; a banner does alone."""
     blocks, is_open = [_Block([])], False
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if not stripped:
             is_open = False
         elif stripped.startswith("#"):
-            if not is_open and blocks[-1].lines:
+            if blocks[-1].lines and (not is_open or stripped.startswith(BANNER)):
                 blocks.append(_Block([]))
             blocks[-1].comments.append(stripped.strip("#=- "))
         else:

@@ -15,7 +15,7 @@ from iosonde.core.units import format_size
 from iosonde.foreign.reading import MAX_BYTES, is_descriptor, open_pipe
 
 STANDARD_INPUT = "-"
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst", ".org")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SHEET = re.compile(r"(?P<path>.+\.(?:xlsx|xls|ods))(?:#(?P<sheet>.+))?", re.IGNORECASE)

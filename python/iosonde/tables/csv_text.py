@@ -26,7 +26,7 @@ _DELIMITERS = (",", ";", "\t", "|")
 _BLANKS = {"  ": re.compile(r"\s{2,}"), " ": re.compile(r"\s+")}
 _RULE = re.compile(r"\s*(?=.*(?:--|==|\|\s*:?-))[\s|+:=-]+")  # of Markdown, reStructuredText, psql
 _FRAME = re.compile(r"^\s*\|(.*)\|\s*$", re.DOTALL)
-_FOOTER = re.compile(r"\(\d+ rows?\)\s*")  # of psql
+_FOOTER = re.compile(r"\(\d+ rows?\)\s*|\d+ rows? (?:in set|selected|fetched).*\s*")  # of psql, of MySQL
 _LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
 _SAMPLE_LINES = 20
 
@@ -55,11 +55,23 @@ def _split_rows(name: str, text: str) -> RawRows:
     if any(map(is_number, rows[0][1])) and (header := _find_header_in_comments(text, delimiter, rows[0])):
         rows = [header, *rows]
         warnings.append(Message("header-in-comment", "the comment above the rows is read as their header"))
+    rows = _name_rows(rows) if delimiter in (*_BLANKS, "\t") else rows
     names = rows[0][1]
     if "#" in text and not any(map(is_number, names)) and (blocks := find_block_levels(text, names)):
         rows = [(number, [blocks.name if row == names else blocks.levels[number], *row]) for number, row in rows]
         warnings.append(blocks.message)
     return RawRows(name, [row for _, row in rows], [number for number, _ in rows], delimiter, tuple(warnings))
+
+
+def _name_rows(rows: Rows) -> Rows:
+    """Return the rows with a name for the first column, which R writes without: the header has a cell less than all
+    rows, each of which begins with another cell."""
+    (number, header), *below = rows
+    firsts = [row[0] for _, row in below]
+    is_short = all(len(row) == len(header) + 1 and row[-1].strip() for _, row in below) and "row" not in header
+    if not is_short or len(below) < 2 or len(set(firsts)) < len(firsts) or any(map(is_number, header)):
+        return rows
+    return [(number, ["row", *header]), *below]
 
 
 def _find_header_in_comments(text: str, delimiter: str, first: tuple[int, list[str]]) -> tuple[int, list[str]] | None:
@@ -87,7 +99,7 @@ def _select_lines(text: str) -> NumberedLines:
 def _read_rows(lines: NumberedLines, delimiter: str, name: str) -> Rows:
     """Return the rows, each with the number of its last line. Raises DataError."""
     if delimiter in _BLANKS:
-        return [(number, _BLANKS[delimiter].split(line.strip())) for number, line in lines]
+        return [(number, _split_at_blanks(line.strip(), delimiter)) for number, line in lines]
     reader = csv.reader((line for _, line in lines), delimiter=delimiter, skipinitialspace=True)
     try:
         return [(lines[reader.line_num - 1][0], row) for row in reader]
@@ -100,6 +112,12 @@ def _read_rows(lines: NumberedLines, delimiter: str, name: str) -> Rows:
             line=lines[reader.line_num - 1][0],
             reason=error,
         ) from error
+
+
+def _split_at_blanks(line: str, delimiter: str) -> list[str]:
+    if line.startswith('"'):  # as R writes
+        return next(csv.reader([line], delimiter=" ", skipinitialspace=True))
+    return _BLANKS[delimiter].split(line)
 
 
 def _find_delimiter(sample: NumberedLines) -> str:

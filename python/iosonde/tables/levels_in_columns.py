@@ -18,6 +18,7 @@ _LEVEL = r"\d+(?:\.\d+)?"
 _FORMS = (
     re.compile(rf"(?P<level>{_LEVEL})[ _-]?(?P<factor>[^\W\d_]{{2,}})"),  # 4 clients
     re.compile(r"(?P<factor>[^\W\d]\w*)\s*=\s*(?P<level>[\w.+-]+)"),  # c=4
+    re.compile(r"[\w:]*\{(?P<factor>\w+)=\"?(?P<level>[^\",{}]+)\"?\}"),  # bw{fs="ext4"}, of Prometheus and Grafana
     re.compile(rf"(?P<level>{_LEVEL}(?:\s*[kKMG](?:i?B)?)?)(?P<factor>)"),  # 4, 64k
 )
 _UNNAMED = "level"

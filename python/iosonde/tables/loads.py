@@ -68,14 +68,14 @@ def _guess_load_role(column: Column) -> ColumnRole | None:
 def convert_percentages(table: Table) -> Table:
     """Convert cells such as ``21%`` to numbers where nobody set them, with a warning."""
     for column in table.columns.values():
-        cells = {str(value) for value in column.values if value is not None} if not column.numeric else set()
+        cells = [] if column.numeric else list(column.counts)
         matches = {cell: match[1] for cell in cells if (match := _PERCENT.fullmatch(cell.strip()))}
         if not cells or len(matches) < len(cells):
             continue
         values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
         numbers = replace(column, values=values, unit=column.unit or "%")
         if _is_share(column) or _is_derived(numbers):
-            message = Message("percentages", "the cells of {column} are read as percentages", column=column.name)
+            message = Message("percentages", "the cells of column '{column}' are percentages", column=column.name)
             columns = {**table.columns, column.name: numbers}
             table = replace(table, columns=columns, warnings=(*table.warnings, message))
     return table

@@ -58,12 +58,12 @@ def _find_warm_ups(column: Column) -> Mask | None:
     words = split_column_name(column.label or column.name)
     if "".join(words).removeprefix("is") in _WARM_UP_NAMES:
         return _find_marks(column)
-    if column.numeric:
+    warm_ups = set() if column.numeric else {text for text in column.counts if text.lower() in WARM_UPS}
+    if not warm_ups:
         return None
-    texts = [str(value or "").lower() for value in column.values]
-    others = set(texts) - WARM_UPS
+    others = {text.lower() for text in column.counts} - WARM_UPS
     is_phase = not _PHASE_NAMES.isdisjoint(words) or not REMARK_NAMES.isdisjoint(words) or others <= _TRIAL_LEVELS
-    return np.array([text in WARM_UPS for text in texts]) if is_phase else None
+    return np.array([value in warm_ups for value in column.values]) if is_phase else None
 
 
 def _find_exclusions(column: Column) -> Mask | None:
@@ -76,8 +76,8 @@ def _find_exclusions(column: Column) -> Mask | None:
         return None if marks is None else ~marks & ~column.missing
     if column.numeric or REMARK_NAMES.isdisjoint(words):
         return None
-    texts = [str(value or "").strip(" !.") for value in column.values]
-    return np.array([bool(_IGNORED.fullmatch(text)) or is_failure(text) for text in texts])
+    ignored = {text for text in column.counts if _IGNORED.fullmatch(text.strip(" !.")) or is_failure(text)}
+    return np.array([value in ignored for value in column.values]) if ignored else None
 
 
 def _find_marks(column: Column) -> Mask | None:

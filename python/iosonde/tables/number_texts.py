@@ -24,6 +24,7 @@ _NUMBER = r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?"
 _SPREAD = re.compile(rf"({_NUMBER})\s*(?:±|\+/-|\+-)\s*{_NUMBER}(\s*[^\d\s,.;]*)")
 _GROUPED = re.compile(r"([+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?)(\s*[^\d\s,.;]*)")
 _SURELY_GROUPED = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)|[+-]?\d{1,3}(?:,\d{3}){2,}")
+_DOTTED = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
 _PREFIXED = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*([kKMGT]?)")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d+))?")
 # Names of durations; under others, hours and minutes may be a time of day.
@@ -67,7 +68,7 @@ _MISSING_MARKS = frozenset(
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
     table = drop_bounds(_clear_failures(_clear_missing(strip_marks(table))))
-    table = _convert_durations(_drop_spreads(_drop_separators(table)))
+    table = _convert_durations(_drop_spreads(_drop_separators(_drop_dots(table))))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
     return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
 
@@ -92,7 +93,7 @@ def _clear_missing(table: Table) -> Table:
 
 
 def _find_missing(column: Column) -> set[str]:
-    words = Counter(str(value) for value in column.values if value is not None)
+    words = column.counts
     n_numbers = sum(n for word, n in words.items() if _BEGINS_NUMBER.match(word))
     is_number = 2 * n_numbers >= words.total()
     return {word for word in words if _ERROR_CELL.fullmatch(word) or (is_number and word.lower() in _MISSING_MARKS)}
@@ -102,7 +103,7 @@ def _clear_failures(table: Table) -> Table:
     """Leave cells such as ``timeout`` empty, where at least half of the column begin with a digit and none is other
     text."""
     for column in _list_texts(table):
-        words = Counter(str(value) for value in column.values if value is not None)
+        words = column.counts
         failures = {word: n for word, n in words.items() if mentions_failure(word)}
         n_failed = sum(failures.values())
         numbers = [word for word in words if word not in failures]
@@ -134,6 +135,16 @@ def _drop_separators(table: Table) -> Table:
                 template = "marks of rounded numbers in {column} ({cell}) are left out"
                 message = Message("rounded-numbers", template, column=column.name, cell=marked[0])
                 table = _replace_cells(table, [column], {cell: match[1] for cell, match in matches.items()}, message)
+    return table
+
+
+def _drop_dots(table: Table) -> Table:
+    """Drop the dots of thousands (``1.009.100``), where a cell has two of them."""
+    for column in _list_texts(table):
+        matches = _match_all(_DOTTED, column)
+        if any(cell.count(".") > 1 for cell in matches):
+            message = Message("grouped-digits", "the dots in {columns} separate thousands", columns=column.name)
+            table = _replace_cells(table, [column], {cell: cell.replace(".", "") for cell in matches}, message)
     return table
 
 
@@ -199,7 +210,7 @@ def _format_seconds(match: re.Match[str]) -> str:
 def _convert_likely_commas(table: Table) -> Table:
     """Convert ``1,225`` among numbers without a comma, if only one of 1225 and 1.225 is of their magnitude."""
     for column in _list_texts(table):
-        cells = {str(value) for value in column.values if value is not None}
+        cells = set(column.counts)
         doubtful = sorted(filter(_LIKELY_COMMA.fullmatch, cells))
         others = [abs(float(cell)) for cell in cells.difference(doubtful) if is_number(cell)]
         if not doubtful or len(others) < 2 or len(others) + len(doubtful) < len(cells):
@@ -224,10 +235,10 @@ def _convert_prefixed(table: Table) -> Table:
         words = set(split_column_name(column.label))
         if matches and column.unit.lower() in _UNPREFIXED and _RATE_WORDS & words and not _BOUND_WORDS & words:
             texts = {cell: m[1] + _POWERS[m[2]] for cell, m in matches.items()}
-            message = Message(
-                "decimal-prefixes", "in {column}, k is 1000, M a million and G a billion", column=column.name
-            )
-            table = _replace_cells(table, [column], texts, message)
+            unit = column.unit or ("" if _OPERATION_WORDS & words else "B/s")
+            template = "in {column}, k is 1000, M a million and G a billion" + (" {unit}" if unit else "")
+            message = Message("decimal-prefixes", template, column=column.name, unit=unit)
+            table = _replace_cells(table, [replace(column, unit=unit)], texts, message)
     return table
 
 
@@ -249,7 +260,7 @@ def _list_texts(table: Table) -> list[Column]:
 
 def _match_all(pattern: re.Pattern[str], column: Column) -> dict[str, re.Match[str]]:
     """Return the match of each cell; none if one does not match."""
-    cells = {str(value) for value in column.values if value is not None}
+    cells = column.counts
     matches = {cell: match for cell in sorted(cells) if (match := pattern.fullmatch(cell))}
     return matches if len(matches) == len(cells) else {}
 

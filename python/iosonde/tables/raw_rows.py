@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import split_unit
+from iosonde.core.column_roles import REMARK_NAMES
+from iosonde.core.column_units import split_column_name, split_unit
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
@@ -181,6 +182,8 @@ def _fit_row(raw: RawRows, row: list[str], line: int, names: list[str]) -> list[
     if len(row) == len(names):
         return row
     extra = row[len(names) :]
+    if REMARK_NAMES.intersection(split_column_name(names[-1])) and len(row) >= len(names) - 1:
+        return [*row[: len(names) - 1], f"{raw.delimiter} ".join(row[len(names) - 1 :])]  # not quoted, or no remark
     if extra and not any(cell.strip() for cell in extra):
         return row[: len(names)]  # a trailing delimiter
     quote = "quote cells that contain the delimiter"
@@ -255,7 +258,7 @@ def convert_decimal_commas(table: Table) -> Table:
 
 def _match_commas(column: Column) -> dict[str, re.Match[str]]:
     """Return the match of every cell with a decimal comma; none if another cell is neither such nor a whole number."""
-    cells = {str(value) for value in column.values if value is not None}
+    cells = column.counts
     matches = {cell: match for cell in cells if (match := _DECIMAL_COMMA.fullmatch(cell))}
     return matches if all(cell in matches or _WHOLE.fullmatch(cell) for cell in cells) else {}
 
