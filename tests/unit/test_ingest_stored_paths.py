@@ -600,6 +600,8 @@ def test_a_number_that_each_file_states_itself_is_no_level_of_its_name():
     [
         (["stripe1", "stripe4", "stripe16"], {"stripe": {1, 4, 16}}),
         (["nodes-2", "nodes-4", "nodes-8"], {"nodes": {2, 4, 8}}),
+        (["nodes-1", "nodes-2"], {"nodes": {1, 2}}),
+        (["attempted-1", "attempted-2"], {}),
         (["qd_1", "qd_32"], {"qd": {1, 32}}),
         (["bs=4k", "bs=1m"], {"bs": {"4k", "1m"}}),
         (["bs4k", "bs64k"], {"bs": {"4k", "64k"}}),
