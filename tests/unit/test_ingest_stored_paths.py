@@ -73,6 +73,17 @@ def test_stores_of_one_directory_each_are_told_apart_when_they_are_merged(tmp_pa
     assert sorted((group["by"][name], group["n"]) for group in groups) == [("alpha", 3), ("beta", 3)]
 
 
+def test_stores_of_different_times_are_merged(tmp_path):
+    stores = [tmp_path / "s-one", tmp_path / "s-two"]
+    for store in stores:
+        write(tmp_path / store.name[2:], "run1.txt", "run2.txt")
+        import_into(store, tmp_path / store.name[2:])
+    experiments = [Store.open(store).experiment("imported") for store in stores]
+    assert experiments[0] == experiments[1] and not experiments[0].created_at
+    assert merge(Store.open(stores[0]), [Store.open(stores[1])]).problems == []
+    assert not Store.open(stores[0]).problems()
+
+
 def test_runs_themselves_stay_as_they_were_stored(tmp_path):
     write(tmp_path / "in", *SIX)
     import_into(tmp_path / "s", tmp_path / "in")
@@ -600,6 +611,8 @@ def test_a_number_that_each_file_states_itself_is_no_level_of_its_name():
     [
         (["stripe1", "stripe4", "stripe16"], {"stripe": {1, 4, 16}}),
         (["nodes-2", "nodes-4", "nodes-8"], {"nodes": {2, 4, 8}}),
+        (["nodes-1", "nodes-2"], {"nodes": {1, 2}}),
+        (["attempted-1", "attempted-2"], {}),
         (["qd_1", "qd_32"], {"qd": {1, 32}}),
         (["bs=4k", "bs=1m"], {"bs": {"4k", "1m"}}),
         (["bs4k", "bs64k"], {"bs": {"4k", "64k"}}),

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment
 from iosonde.importers.columns_map import ColumnsMap
 from iosonde.importers.registry import check_importer
@@ -45,9 +44,10 @@ class ImportPlan:
         Store.check_name(self.experiment)
 
     def opened(self) -> Store:
-        """Open the store, creating it for the first runs: unknown files leave nothing behind."""
+        """Open the store, creating it for the first runs: unknown files leave nothing behind. The experiment has no
+        date, so that stores of several imports can be merged."""
         store = Store.create(self.store)
-        store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, format_now()))
+        store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, ""))
         return store
 
     def factors(self) -> Factors:

@@ -17,7 +17,7 @@ from iosonde.core.types import FactorValue
 from iosonde.importers.reading import parse_factor_value
 
 from .path_aliases import find_aliased_setting, spells_value
-from .path_levels import SETTING, name_levels
+from .path_levels import SETTING, is_amount, name_levels
 from .path_parts import (
     ABOVE,
     NAME,
@@ -270,7 +270,7 @@ def _is_determined(column: _Column, factors: Sequence[_Column], cells: _Cells) -
 def _find_repetition_rule(column: _Column, runs: Sequence[PlacedRun]) -> str:
     """Return why the levels of a column are repetitions; '' if they are not."""
     levels = column.stated_levels(runs)
-    if is_numbering(levels):
+    if is_numbering(levels) and not is_amount(column.prefix):
         return NUMBERED
     # A tool may write one measurement in several forms (.json, .csv).
     files = group_by_key((column.levels[run.id], (run.root, strip_suffixes(run.file))) for run in runs)

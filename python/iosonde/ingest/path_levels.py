@@ -6,6 +6,11 @@ from collections.abc import Mapping
 SETTING = re.compile(r"([A-Za-z_]\w*)=(.+)")
 _AMOUNT = re.compile(r"([A-Za-z][A-Za-z_]+?)_?(\d+(?:\.\d+)?(?:[kmgt](?:i?b)?)?)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[kmgt](?:i?b)?)?", re.IGNORECASE)
+# Their numbers are amounts even where they are in turn.
+_AMOUNTS = re.compile(
+    r"clients|depth|disks|drives|iodepth|nodes|osts|ppn|processes|procs|qd|ranks|servers|stripes?|tasks|threads",
+    re.IGNORECASE,
+)
 # Their numbers are names, not amounts.
 _KINDS = re.compile(
     r"alma|apfs|beegfs|btrfs|build|case|centos|ceph|client|cluster|config|daos|debian|dev|device|disk|drive|"
@@ -30,6 +35,11 @@ def name_levels(levels: Mapping[str, str], prefix: str = "") -> tuple[str, dict[
     if prefix.isalpha() and not _KINDS.fullmatch(prefix) and all(map(_NUMBER.fullmatch, levels.values())):
         return prefix, dict(levels)
     return "", dict(levels)
+
+
+def is_amount(word: str) -> bool:
+    """Return whether the number after this word is an amount (``nodes-2``), and none of a repetition."""
+    return _AMOUNTS.fullmatch(word) is not None
 
 
 def strip_name(level: str) -> str:

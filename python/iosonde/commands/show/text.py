@@ -45,7 +45,8 @@ def listing_lines(listing: Listing) -> Iterator[str]:
     for experiment_id in ids:
         yield ""
         name = names.get(experiment_id)
-        title = f"{experiment_id}  {name.name}, {_format_start(name.created_at)}" if name else experiment_id
+        about = ", ".join(filter(None, (name.name, _format_start(name.created_at)))) if name else ""
+        title = f"{experiment_id}  {about}" if about else experiment_id
         yield from wrapped(title, "  ")
         mine = [run for run in runs if run.experiment == experiment_id]
         yield from _format_runs(mine, listing.tags, listing.units) if mine else ["  no runs"]
