@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from iosonde.agreement.claims import JudgedClaim
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise.content import ResponseAdvice
 from iosonde.commands.bound.content import Bound
@@ -33,8 +34,9 @@ Key = tuple[str, str]
 @dataclass(frozen=True)
 class AnsweredQuestion:
     """A question with the ``answer`` of ``command``, of this ``kind``; None with the reason in ``missing``.
-    ``published``: the result in its source, in words. ``constant``: factors of the question with only one level in
-    these trials. ``columns``: the factor whose levels are the columns of a summary."""
+    ``published``: the result in its source, in words; ``claims``: its numbers, each with its verdict. ``constant``:
+    factors of the question with only one level in these trials. ``columns``: the factor whose levels are the columns of
+    a summary."""
 
     question: str
     kind: str
@@ -44,6 +46,7 @@ class AnsweredQuestion:
     published: str = ""
     constant: tuple[str, ...] = ()
     columns: str = ""
+    claims: tuple[JudgedClaim, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -57,6 +60,7 @@ class AnsweredQuestion:
             "command": self.command,
             "missing": self.missing,
             "published": self.published,
+            **({"claims": [claim.to_json() for claim in self.claims]} if self.claims else {}),
             "constant": list(self.constant),
             "answer": None if self.answer is None else self.answer.to_dict(),
         }
