@@ -83,7 +83,8 @@ class Page:
     what commands bring by themselves, by key; ``questions`` are those of its experiment. ``more`` names the command for
     other metrics; ``verdicts`` are those of its summary, and ``responses`` map their responses to (title, unit),
     ``interactions`` to what belongs to no single factor.
-    ``metric`` names the metric of all operations, if they have the same one.
+    ``metric`` names the metric of all operations, if they have the same one. ``unfinished``: how much of the campaign
+    is missing.
     """
 
     title: str
@@ -117,6 +118,7 @@ class Page:
     responses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     interactions: Mapping[str, str] = field(default_factory=dict)
     metric: str = ""
+    unfinished: str = ""
 
     @property
     def headline(self) -> str:
@@ -136,6 +138,8 @@ class Page:
         content = asdict(rest)
         for name in ("faults", "fault_plot", "parts", "questions", "verdicts", "responses", "interactions", "metric"):
             del content[name]
+        if not self.unfinished:
+            del content["unfinished"]
         del content["answers"]["closing"]  # the end of the sentence
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
 
