@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 import iosonde
 from iosonde.agreement.cells import REASONS
+from iosonde.agreement.claims import select_numbers
 from iosonde.agreement.judge import (
     PublishedOutcome,
     PublishedVerdict,
@@ -484,18 +485,7 @@ def read(document: str) -> Publication:
 
 def pick(document: str, **conditions: Any) -> list[PrintedNumber]:
     """Return the numbers of a document with these fields and settings, in order; None: without that setting."""
-
-    def fits(number: PrintedNumber) -> bool:
-        fields = vars(number)
-        return all(
-            (fields[name] if name in fields else number.settings.get(name)) == wanted
-            for name, wanted in conditions.items()
-        )
-
-    numbers = [number for number in read(document).figures if fits(number)]
-    if not numbers:
-        raise LookupError(f"{document} has no number with {conditions}")
-    return numbers
+    return select_numbers(read(document), conditions)
 
 
 def build_estimate(

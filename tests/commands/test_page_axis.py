@@ -17,13 +17,22 @@ from iosonde.commands.report.axis import (
     map_metric_titles,
     title,
 )
-from iosonde.commands.report.machine import build_reproduction, collect_facts, flatten_facts, get_nested
+from iosonde.commands.report.machine import (
+    build_reproduction,
+    collect_facts,
+    describe_unfinished,
+    flatten_facts,
+    get_nested,
+)
+from iosonde.core import decision
+from iosonde.core.pair_rule import PairRule
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Estimate
+from iosonde.core.types import Estimate, Experiment, Trial
 from iosonde.stats.overview.types import OverviewRow
-from messages import codes
+from messages import assert_problem, codes
 
 GIB = 2**30
+PAIRS = PairRule("v", "a", "b", "m", 0.05, 0.95, 20).sealed()
 
 
 def run(**fields: Any) -> StoredRun:
@@ -192,6 +201,32 @@ def test_a_page_is_repeated_by_the_command_of_its_last_run() -> None:
     assert [command for _, command in build_reproduction([other], None, "s", []).commands] == expected
     assert build_reproduction([run()], None, "s", []).commands == ()
     assert build_reproduction([], None, "s", []).facts == (("experiment", "none"), ("store", "s"))
+
+
+def test_a_page_of_a_lab_is_repeated_by_the_command_that_brings_it_up() -> None:
+    words = "run --before-reads drop --budget 138s --page=x.html e.yaml --quick --target /gone/mnt --hosts /gone/hosts"
+    last = run(facts={"command": ["iosonde", *words.split()], "machine": {"lab": {"file_system": "nfs"}}})
+    (command,) = [command for _, command in build_reproduction([last], 5, "s", []).commands]
+    assert command.split() == ["iosonde", "lab", "run", "e.yaml", "--quick", "--seed", "5"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "n_done", "code"),
+    [
+        ({}, 1, "unfinished-campaign"),
+        ({}, 3, ""),
+        ({}, 0, ""),
+        ({decision.KEY: {"stopping": "3 trials"}}, 1, "unfinished-campaign"),
+        ({decision.KEY: {"pairs": PAIRS}}, 1, ""),
+    ],
+)
+def test_a_page_says_how_much_of_its_campaign_is_measured(settings, n_done, code) -> None:
+    trials = [Trial(index, {}, 0, 0, 1) for index in range(3)]
+    experiment = Experiment("e", "x", [], settings, trials, 1, "")
+    said = describe_unfinished(experiment, [run(experiment="e")] * n_done + [run(experiment="other")])
+    assert getattr(said, "code", "") == code
+    if code:
+        assert_problem(said, code, n_done=n_done, n_planned=3)
 
 
 def test_an_imported_page_has_the_commands_that_the_tools_printed_and_no_seed() -> None:

@@ -16,6 +16,7 @@ from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
 
 from .campaign import Campaign
+from .document import resolve_claims
 from .spec import schema
 from .spec.check import RESERVED
 
@@ -27,7 +28,7 @@ def read_questions(file: Path) -> list[DeclaredQuestion]:
         raise InputError(
             "no-such-file", "{path} does not exist", "give the path of a file with the key questions", path=file
         )
-    document = yaml_text.load(file)
+    document = resolve_claims(yaml_text.load(file), file.parent)
     if questions.KEY not in document.data:
         raise InputError(
             "missing-questions", "{path} has no questions", "add the key questions (docs/experiment.md)", path=file

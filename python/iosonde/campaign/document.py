@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from iosonde.agreement import claims
 from iosonde.core import decision, questions, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
@@ -153,7 +154,7 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
         spec_file = what
     if spec_file is not None:
         _refuse_command_options(request)
-        return _unwrap_stored(yaml_text.load(_check_exists(Path(spec_file))))
+        return resolve_claims(_unwrap_stored(yaml_text.load(_check_exists(Path(spec_file)))), Path(spec_file).parent)
     if what is not None and benchmarks.is_benchmark(what):
         _refuse_command_options(request)
         return Document(benchmarks.find_benchmark(what), what)
@@ -178,6 +179,16 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
             "give {spell.target:DIR}, an experiment file, or a command in quotes",
         )
     return Document({"steps": [{"workload": "envelope"}]})
+
+
+def resolve_claims(document: Document, folder: Path) -> Document:
+    """Read the published numbers that questions select, from documents in ``folder``. Raises InputError, SpecError."""
+    entries = document.data.get(questions.KEY)
+    for entry in entries if isinstance(entries, list) else ():
+        claims_of_entry = entry.get(claims.KEY) if isinstance(entry, dict) else None
+        if isinstance(claims_of_entry, list) and all(isinstance(claim, dict) for claim in claims_of_entry):
+            entry[claims.KEY] = [claims.resolve_claim(claim, folder) for claim in claims_of_entry]
+    return document
 
 
 def _check_exists(path: Path) -> Path:

@@ -20,8 +20,8 @@ KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOS
 @dataclass(frozen=True)
 class DeclaredQuestion:
     """A question. ``text`` is for people, ``kind`` is the analysis and ``words`` its options. ``metric`` restricts the
-    metrics, ``where`` the trials; ``published`` cites earlier results. ``declared`` are the known factors, measured or
-    not."""
+    metrics, ``where`` the trials; ``published`` cites earlier results, ``claims`` are their numbers (``agreement``).
+    ``declared`` are the known factors, measured or not."""
 
     text: str
     kind: str
@@ -30,6 +30,7 @@ class DeclaredQuestion:
     where: tuple[str, ...] = ()
     published: str = ""
     declared: frozenset[str] = frozenset()
+    claims: tuple[Mapping[str, Any], ...] = ()
 
     def names(self, word: str) -> tuple[str, ...]:
         """Return the names in an option: a list, or names separated by commas."""
@@ -68,6 +69,7 @@ def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozen
             tuple([entry["where"]] if isinstance(entry.get("where"), str) else entry.get("where", ())),
             str(entry.get("published", "")),
             declared,
+            tuple(entry.get("claims", ())),
         )
         for entry in entries
         for kind in KINDS

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from iosonde.agreement.claims import JudgedClaim
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise.content import ResponseAdvice
 from iosonde.commands.bound.content import Bound
@@ -33,8 +34,9 @@ Key = tuple[str, str]
 @dataclass(frozen=True)
 class AnsweredQuestion:
     """A question with the ``answer`` of ``command``, of this ``kind``; None with the reason in ``missing``.
-    ``published``: the result in its source, in words. ``constant``: factors of the question with only one level in
-    these trials. ``columns``: the factor whose levels are the columns of a summary."""
+    ``published``: the result in its source, in words; ``claims``: its numbers, each with its verdict. ``constant``:
+    factors of the question with only one level in these trials. ``columns``: the factor whose levels are the columns of
+    a summary."""
 
     question: str
     kind: str
@@ -44,6 +46,7 @@ class AnsweredQuestion:
     published: str = ""
     constant: tuple[str, ...] = ()
     columns: str = ""
+    claims: tuple[JudgedClaim, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -57,6 +60,7 @@ class AnsweredQuestion:
             "command": self.command,
             "missing": self.missing,
             "published": self.published,
+            **({"claims": [claim.to_json() for claim in self.claims]} if self.claims else {}),
             "constant": list(self.constant),
             "answer": None if self.answer is None else self.answer.to_dict(),
         }
@@ -79,7 +83,8 @@ class Page:
     what commands bring by themselves, by key; ``questions`` are those of its experiment. ``more`` names the command for
     other metrics; ``verdicts`` are those of its summary, and ``responses`` map their responses to (title, unit),
     ``interactions`` to what belongs to no single factor.
-    ``metric`` names the metric of all operations, if they have the same one.
+    ``metric`` names the metric of all operations, if they have the same one. ``unfinished``: how much of the campaign
+    is missing.
     """
 
     title: str
@@ -113,6 +118,7 @@ class Page:
     responses: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     interactions: Mapping[str, str] = field(default_factory=dict)
     metric: str = ""
+    unfinished: str = ""
 
     @property
     def headline(self) -> str:
@@ -132,6 +138,8 @@ class Page:
         content = asdict(rest)
         for name in ("faults", "fault_plot", "parts", "questions", "verdicts", "responses", "interactions", "metric"):
             del content[name]
+        if not self.unfinished:
+            del content["unfinished"]
         del content["answers"]["closing"]  # the end of the sentence
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
 

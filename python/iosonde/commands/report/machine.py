@@ -1,11 +1,13 @@
 """Facts of the machine in the last trial, and how to reproduce a page: command lines, seed, versions."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.message import Message
+from iosonde.core.pair_rule import build_pair_rule
 from iosonde.core.stored import StoredRun
+from iosonde.core.types import Experiment
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import format_count
 from iosonde.page.tables import FactGroup, Reproduce, Section
@@ -26,6 +28,8 @@ _MACHINE_TITLES = {
     "lab": "Emulated cluster",
 }
 _MOST_COMMANDS = 10
+# What a lab adds to the command in it: the lab is gone when the page is read.
+_FILLED_BY_LAB = ("--target", "--hosts", "--before-reads", "--budget", "--page")
 
 
 def collect_facts(runs: Sequence[StoredRun]) -> Section[FactGroup]:
@@ -102,9 +106,34 @@ def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, 
     if last.imported:
         return []
     measured = [str(word) for word in last.facts.get("command") or []][1:]
+    if measured[:1] == ["run"] and get_nested(last.facts, "machine", "lab"):
+        measured = ["lab", *_remove_options(measured, _FILLED_BY_LAB)]
     if measured and seed is not None and "--seed" not in measured:
         measured += ["--seed", str(seed)]
     return [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
+
+
+def _remove_options(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """Return a command line without these options and their values."""
+    remaining: list[str] = []
+    is_value = False
+    for word in words:
+        is_removed = is_value or word.partition("=")[0] in options
+        is_value = not is_value and word in options
+        remaining += [] if is_removed else [word]
+    return remaining
+
+
+def describe_unfinished(experiment: Experiment, runs: Sequence[StoredRun]) -> str:
+    """Say how many trials of a campaign were measured; '' for all of them, for imported runs, and for pairs, which end
+    with their verdict."""
+    if build_pair_rule(experiment) is not None:
+        return ""
+    n_done = sum(run.experiment == experiment.id and not run.imported for run in runs)
+    if not 0 < n_done < len(experiment.trials):
+        return ""
+    template = "{n_done} of {n_planned} trials were measured: the same command goes on"
+    return Message("unfinished-campaign", template, n_done=n_done, n_planned=len(experiment.trials))
 
 
 def _list_tool_commands(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:

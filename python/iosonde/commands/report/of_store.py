@@ -36,7 +36,7 @@ from .content import Page, PagePart, build_summaries, map_interactions, map_resp
 from .experiment import Chosen
 from .findings import collect_findings, select_top_findings
 from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
-from .machine import build_reproduction, collect_facts
+from .machine import build_reproduction, collect_facts, describe_unfinished
 from .parts import build_parts, get_history
 from .query import ReportQuery
 from .questions import collect_question_metrics
@@ -115,6 +115,7 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
         verdicts=_select_verdicts(overview, parts),
         interactions=map_interactions(overview),
         metric=format_metric(find_common_metric(overview.rows)),
+        unfinished=describe_unfinished(source.experiments[-1], runs) if source.experiments and not source.where else "",
         responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )
     return lead_with_pairs(page, source, overview, query)

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
+from iosonde.agreement.claims import JudgedClaim, judge_claim
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
@@ -97,7 +98,14 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
         question.published,
         constant,
         str(question.words.get("columns", "")) if isinstance(answer, Summary) else "",
+        _judge_claims(question, answer),
     )
+
+
+def _judge_claims(question: DeclaredQuestion, answer: Answer | None) -> tuple[JudgedClaim, ...]:
+    document = answer.to_dict() if question.claims and answer is not None else None
+    judged = (judge_claim(claim, question.kind, document) for claim in question.claims)
+    return tuple(claim for claim in judged if claim is not None)
 
 
 def _drop_constant_factors(question: DeclaredQuestion, source: Source) -> tuple[DeclaredQuestion, tuple[str, ...]]:

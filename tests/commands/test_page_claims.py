@@ -1,0 +1,147 @@
+"""Published numbers of a question: read from the document, judged by its answer, shown on the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from iosonde.agreement.claims import judge_claim, resolve_claim, select_numbers
+from iosonde.agreement.judge import PublishedOutcome
+from iosonde.campaign.asked_of import read_questions
+from iosonde.commands.report.questions import answer_questions
+from iosonde.core import questions
+from iosonde.core.types import Estimate
+from iosonde.data.query import ResponseQuery
+from iosonde.data.source import open_data
+from iosonde.importers.published_figures import read_publication
+from messages import raises
+
+DOCUMENT = """\
+published: A lecture
+document: lecture
+hardware: other
+figures:
+  - {where: slide 1, words: "20.25 (15.5, 25.0)", operation: cp, metric: real, unit: s, statistic: slope, value: 20.25}
+  - {where: slide 1, words: "20.25 (15.5, 25.0)", operation: cp, metric: real, unit: s, statistic: low, value: 15.5}
+  - {where: slide 1, words: "20.25 (15.5, 25.0)", operation: cp, metric: real, unit: s, statistic: high, value: 25.0}
+  - {where: slide 2, words: "197.7", operation: cp, metric: real, unit: s, settings: {fs: a}, value: 197.7}
+  - {where: slide 2, words: "100", operation: cp, metric: real, unit: min, settings: {fs: b, size: 1KiB}, value: 100}
+"""
+FILE = """\
+questions:
+  - question: What does a replica cost?
+    regress: {on: replica}
+    metric: cp
+    claims:
+      - claim: a replica more
+        document: lecture.yaml
+        numbers: {statistic: slope}
+        low_numbers: {statistic: low}
+        high_numbers: {statistic: high}
+        term: replica
+  - question: Which is faster?
+    compare: {group: fs, levels: [a, b]}
+    metric: cp
+    claims:
+      - claim: b ÷ a
+        document: lecture.yaml
+        metric: cp
+        numbers: {fs: b, size: 1KiB}
+        over: {fs: a}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two replicas cost twice as much; b takes 1.5 times as long as a."""
+    (tmp_path / "lecture.yaml").write_text(DOCUMENT, encoding="utf-8")
+    (tmp_path / "q.yaml").write_text(FILE, encoding="utf-8")
+    rows = [
+        f"{fs},{replica},{replica * factor + noise}"
+        for fs, factor in (("a", 1.0), ("b", 1.5))
+        for replica in (1, 2, 3)
+        for noise in (-0.01, 0.0, 0.01)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["fs,replica,cp (s)", *rows]) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_each_question_ends_with_the_verdict_on_its_published_numbers(folder):
+    slope, ratio = [
+        answered.claims[0]
+        for answered in answer_questions(
+            read_questions(folder / "q.yaml"), lambda where: open_data(str(folder / "t.csv"), where), ResponseQuery()
+        )
+    ]
+    assert slope.verdict.outcome is PublishedOutcome.SAME_SIGN
+    assert (slope.published.low, slope.published.high, slope.unit) == (15.5, 25.0, "s")
+    assert slope.measured is not None and slope.measured.value == pytest.approx(1.25)
+    assert ratio.published.value == pytest.approx(6000 / 197.7)  # minutes and seconds
+    assert ratio.verdict.outcome is PublishedOutcome.SAME_SIGN and ratio.unit == ""
+
+
+def test_a_store_keeps_the_numbers_and_needs_no_document(folder):
+    claim = {"claim": "x", "document": "lecture.yaml", "numbers": {"statistic": "slope"}, "term": "replica"}
+    resolved = resolve_claim(claim, folder)
+    (folder / "lecture.yaml").unlink()
+    assert resolve_claim(resolved, folder) == resolved and resolved["value"] == 20.25
+
+
+def test_a_document_or_a_number_that_is_not_there_is_a_mistake(folder):
+    with raises("no-such-document"):
+        resolve_claim({"claim": "x", "document": "other.yaml"}, folder)
+    with raises("no-such-number", document="lecture"):
+        resolve_claim({"claim": "x", "document": "lecture.yaml", "numbers": {"statistic": "median"}}, folder)
+
+
+def test_sizes_and_absent_settings_select():
+    publication = read_publication(DOCUMENT, "lecture.yaml")
+    assert [number.value for number in select_numbers(publication, {"size": "1KiB"})] == [100]
+    assert [number.value for number in select_numbers(publication, {"statistic": "", "size": None})] == [197.7]
+
+
+def build_ratio(value: float, low: float, high: float) -> dict:
+    return {"comparisons": [{"by": {"response": "cp"}, "ratio": Estimate(value, low, high, 0.95, 3).to_json()}]}
+
+
+def build_rank(importance: float, low: float, high: float) -> dict:
+    factor = {"name": "size (bytes)", "importance": importance, "s1": importance, "s1_low": low, "s1_high": high}
+    return {"response": "cp (s)", "level": 0.95, "n": 9, "factors": [factor]}
+
+
+def build_models(tree: float) -> dict:
+    models = [("linear", 10.0), ("tree", tree)]
+    return {"models": [{"model": name, "mae": mae, "mae_low": mae - 1, "mae_high": mae + 1} for name, mae in models]}
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "answer", "outcome"),
+    [
+        ({"expected": "above"}, questions.COMPARE, build_ratio(1.2, 1.1, 1.3), PublishedOutcome.SAME_SIGN),
+        ({"expected": "below"}, questions.COMPARE, build_ratio(1.2, 1.1, 1.3), PublishedOutcome.CONTRADICTED),
+        ({"expected": "none"}, questions.COMPARE, build_ratio(1.0, 0.98, 1.02), PublishedOutcome.NO_EFFECT),
+        ({"expected": "none"}, questions.COMPARE, build_ratio(1.0, 0.8, 1.2), PublishedOutcome.INCONCLUSIVE),
+        ({"value": 1.3, "metric": "rm"}, questions.COMPARE, build_ratio(1.2, 1.1, 1.3), PublishedOutcome.NOT_MEASURED),
+        ({"value": 0.9, "term": "size"}, questions.RANK, build_rank(0.91, 0.88, 0.94), PublishedOutcome.SAME_SHARE),
+        ({"value": 0.2, "term": "size"}, questions.RANK, build_rank(0.91, 0.88, 0.94), PublishedOutcome.CONTRADICTED),
+        ({"expected": "above"}, questions.VALIDATE, build_models(5), PublishedOutcome.SAME_SIGN),
+        ({"expected": "above"}, questions.VALIDATE, build_models(9), PublishedOutcome.INCONCLUSIVE),
+        ({"expected": "above"}, questions.VALIDATE, None, PublishedOutcome.NOT_MEASURED),
+    ],
+)
+def test_planted_effects(claim, kind, answer, outcome):
+    judged = judge_claim({"claim": "x", "worse": "linear", "better": "tree", **claim}, kind, answer)
+    assert judged is not None and judged.verdict.outcome is outcome
+
+
+def test_an_effect_of_about_zero_is_judged_by_the_mean():
+    term = {"name": "disk", "estimate": 1e6, "low": -1e6, "high": 3e6}
+    answer = {"terms": [term], "level": 0.95, "n": 9, "mean_y": 100e6}
+    claim = {"claim": "x", "value": 0.0, "scale": 1e6, "unit": "MB/s", "term": "disk"}
+    judged = judge_claim(claim, questions.REGRESS, answer)
+    assert judged is not None and judged.verdict.outcome is PublishedOutcome.NO_EFFECT
+    wide = judge_claim(claim, questions.REGRESS, {**answer, "mean_y": 20e6})
+    assert wide is not None and wide.verdict.outcome is PublishedOutcome.INCONCLUSIVE
+
+
+def test_a_plot_has_no_effect_to_compare():
+    assert judge_claim({"claim": "x", "value": 1.0}, questions.PLOT, {}) is None
