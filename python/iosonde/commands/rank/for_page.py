@@ -181,7 +181,7 @@ def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], option
 
 
 def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
-    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects), besides)
+    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects, with_shapley=False), besides)
     head = f"{ranking.n} trials of {ranking.n_cells} settings."
     if ranking.noise is not None and ranking.noise.value is not None:
         head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
