@@ -184,13 +184,21 @@ test-postgres: .venv/.dev ## the index of runs in a real PostgreSQL
 truth: .venv/.dev ## every command's verdicts held against data with a known answer (TRUTH_OPTIONS=--quick for a tenth of the draws)
 	@PYTHONPATH=tests:python $(PY) -m truth.bench $(TRUTH_OPTIONS)
 
-bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
+# Peers of `watch`, for benches alone: without what they ask for besides, as each pins another NumPy. Without a network the
+# bench names what is missing.
+build/detectors: benches/requirements-detectors.txt | .venv/.deps
+	@rm -rf $@
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-input --no-deps --target $@ --requirement $< && touch $@ || \
+		{ rm -rf $@; echo "not installed: other detectors of changes; the bench goes on without them"; }
+
+bench: .venv/.dev build/detectors ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
 	@$(PY) benches/bench.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_coverage.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_against.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_hyperfine.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_watch.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_detectors.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_import.py $(BENCH_OPTIONS)

@@ -14,6 +14,8 @@ from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.report.section import _build_curve
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
+from iosonde.model.sensitivity import rank
+from messages import codes
 
 OPTIONS = influences.InfluenceOptions(0.95)
 
@@ -38,6 +40,14 @@ def one():
 def test_the_stronger_factor_comes_first_with_its_share(one):
     assert [share.name for share in one.ranking.shares] == ["fs", "size"]
     assert one.ranking.shares[0].share.value == pytest.approx(400 / (400 + 11.25 + 1), abs=0.02)
+
+
+def test_a_page_estimates_no_shapley_effects_as_it_shows_none(monkeypatch):
+    rows = table().take(np.r_[0:60, 61:96:2])
+    monkeypatch.setattr(rank, "estimate_shapley_effects", lambda *_: pytest.fail("not shown, and most of the time"))
+    section = influences.build_table_influences(rows, ["speed"], ["fs", "size"], OPTIONS)
+    (item,) = section.items
+    assert "correlated-factors" in codes(item.ranking.warnings) and len(item.ranking.shares) == 2
 
 
 def test_the_model_is_judged_beside_the_mean_and_the_noise(one):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,6 +111,16 @@ def test_trials_that_failed_leave_an_unbalanced_factorial_adjusted():
     assert made.by == "adjusted" and made.order == (("f0",), ("f2",)) and made.silent == ("f1",)
     shares = {factor.name: factor.over_all.s1.value for factor in made.factors}
     assert shares["f1"] > shares["f2"]  # which would have been said to matter more
+
+
+def test_without_shapley_effects_a_ranking_says_the_same():
+    x = np.repeat(grid(2, 2, 2), 20, axis=0)
+    x = x[~((x[:, 0] == 0) & (x[:, 1] == 1) & (np.arange(len(x)) % 20 > 2))]
+    data = data_of(x, 50.0 * x[:, 0] + 3.0 * x[:, 2] + generator(1).normal(size=len(x)))
+    with_all, without = (rank_factors(data, 0.95, with_shapley=wanted).with_dummies() for wanted in (True, False))
+    assert all(factor.shapley for factor in with_all.factors) and not any(factor.shapley for factor in without.factors)
+    assert without.factors == tuple(replace(factor, shapley=None) for factor in with_all.factors)
+    assert without.order == with_all.order and without.sentence == with_all.sentence
 
 
 def test_the_main_effects_of_a_fraction_of_resolution_iii_are_named_with_their_aliases():

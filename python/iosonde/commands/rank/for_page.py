@@ -199,7 +199,7 @@ def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], option
 def _rank_factors(
     request: _InfluenceRequest, data: Examples, effects: ResponseEffects | None, besides: Besides
 ) -> content.ResponseRanking:
-    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects), besides)
+    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects, with_shapley=False), besides)
     ranking = replace(ranking, warnings=(*_describe_logarithms(request, data, besides.level), *ranking.warnings))
     head = f"{ranking.n} trials of {ranking.n_cells} settings."
     if ranking.noise is not None and ranking.noise.value is not None:

@@ -63,11 +63,14 @@ def _separate_copies(history: WatchedHistory) -> WatchedHistory:
 
 def _is_copy(series: WatchedSeries, other: WatchedSeries) -> bool:
     """Return whether a series is a positive multiple of another metric of the same operation at the same points."""
-    of_series = (series.operation, series.setting, series.nights, series.metric.better)
-    if of_series != (other.operation, other.setting, other.nights, other.metric.better) or not np.all(other.values > 0):
+    if not (_get_measurement(series) == _get_measurement(other) and np.all(other.values > 0)):
         return False
     ratios = series.values / other.values
     return bool(series.values.size > 1 and ratios.min() > 0 and np.ptp(ratios) <= _SAME_RATIO * ratios.mean())
+
+
+def _get_measurement(series: WatchedSeries) -> tuple[object, ...]:
+    return series.operation, series.by, series.settings, series.nights, series.metric.better
 
 
 def _warn_of_undated(runs: Sequence[StoredRun]) -> list[str]:

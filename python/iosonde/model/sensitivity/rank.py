@@ -5,6 +5,7 @@ show it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -206,13 +207,15 @@ def rank_factors(
     blocks: Mapping[str, Sequence[str]] | None = None,
     progress: Callable[[str], None] = lambda what: None,
     effects: ResponseEffects | None = None,
+    with_shapley: bool = True,
 ) -> Ranking:
     """Rank the factors of ``data``.
 
     ``fixed`` names factors that users cannot choose: the others are then also ranked within them. ``blocks`` are
     factors by the name of their block, entered in order; factors in none make the last. ``progress`` is called with the
     next step. ``effects``: tests of the same rows that are corrected over a family of responses; by default over these
-    factors alone. Raises InputError, DataError."""
+    factors alone. ``with_shapley``: estimate Shapley effects of correlated factors, which takes longest. Raises
+    InputError, DataError."""
     check_level(level)
     design = build_design(data)
     names = [feature.name for feature in design.features]
@@ -226,6 +229,7 @@ def rank_factors(
         rng,
         progress,
         effects or correct_effects([estimate_effects_by_level(data, level)])[0],
+        with_shapley,
     )
     progress("the effect of each level")
     factors, r2 = _build_factors(estimates, fixed_factors)
@@ -284,6 +288,7 @@ def _estimate_all(
     rng: np.random.Generator,
     progress: Callable[[str], None],
     effects: ResponseEffects,
+    with_shapley: bool,
 ) -> _Estimates:
     progress("first-order shares and their intervals")
     room = scattered if design.kind == SCATTERED else factorial
@@ -295,7 +300,9 @@ def _estimate_all(
     totals = estimate_total_shares(
         design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
     )
-    shapley = estimate_shapley_effects(design, level, rng) if design.links and not is_too_different(effects) else None
+    # By a copy: no other number depends on whether Shapley effects are estimated.
+    wants_shapley = design.links and with_shapley and not is_too_different(effects)
+    shapley = estimate_shapley_effects(design, level, deepcopy(rng)) if wants_shapley else None
     beyond = compute_adjusted_shares(design, fixed_factors, level, rng.spawn(1)[0])
     return _Estimates(design, level, resampled, inner, totals, shapley, beyond, effects, rng)
 

@@ -15,6 +15,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
+from ..families.nodes import skip_sklearn_checks
 from .design import Design
 from .variances import Array
 
@@ -63,14 +64,15 @@ def fit_forest_out_of_bag(
     forest = ExtraTreesRegressor(
         trees, bootstrap=True, max_samples=min(len(y), _MOST_SETTINGS), random_state=seed, n_jobs=1
     )
-    forest.fit(x, y, weights)
     guess, times = np.zeros(len(y)), np.zeros(len(y))
-    for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
-        unused = np.ones(len(y), bool)
-        unused[rows] = False
-        if unused.any():
-            guess[unused] += tree.predict(x[unused])
-            times[unused] += 1
+    with skip_sklearn_checks():
+        forest.fit(x, y, weights)
+        for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+            unused = np.ones(len(y), bool)
+            unused[rows] = False
+            if unused.any():
+                guess[unused] += tree.predict(x[unused])
+                times[unused] += 1
     covered = times > 0
     guess[covered] /= times[covered]
     error = np.average((y - guess)[covered] ** 2, weights=weights[covered])
