@@ -274,6 +274,7 @@ def test_every_command_of_an_analysis_was_compared():
         "store",
         "import",
         "probe",
+        "monitor",
         "doctor",
         "explain",
         "lab",
