@@ -104,11 +104,6 @@ def test_a_unit_is_printed_and_nothing_is_measured(target):
     assert not (target.parent / "looks").exists() and not list(odd.iterdir())
 
 
-def test_python_has_the_same(target):
-    result = iosonde.monitor(str(target), every=0.1, budget=0.5, looks=1, store="looks", space="16MiB")
-    assert result.answer.to_dict()["looks"] == 1 and not result.problem
-
-
 def test_watch_takes_the_hour_of_the_day_out_and_finds_a_slow_down_within_6_looks(tmp_path):
     """Of 4 days with a busy time each, the last 6 looks are slower."""
     start = 4 * 24 * 6 - 6
