@@ -12,6 +12,7 @@ from .commands.explain.options import explain_finding as explain_finding
 from .commands.explain_difference.options import explain_difference as explain_difference
 from .commands.fit.options import fit as fit
 from .commands.import_.options import import_files as import_files
+from .commands.monitor.options import monitor as monitor
 from .commands.opened import open as open
 from .commands.parse.options import parse as parse
 from .commands.plan.options import plan as plan

@@ -274,6 +274,7 @@ def test_every_command_of_an_analysis_was_compared():
         "store",
         "import",
         "probe",
+        "monitor",
         "doctor",
         "explain",
         "lab",
@@ -472,6 +473,14 @@ def test_a_probe_is_kept_and_shown(tmp_path, capsys, monkeypatch):
     frame = made.to_frame().set_index("quantity")
     assert frame.loc["disk_write", "value"] == made.to_dict()["nodes"][0]["disk_write"]["value"]
     assert len(iosonde.show(tmp_path.parent / "probed").to_frame()) == 2 and not list(tmp_path.iterdir())
+
+
+def test_a_look_of_a_monitor_is_kept_and_shown(tmp_path):
+    (tmp_path / "mount").mkdir()
+    made = iosonde.monitor(tmp_path / "mount", looks=1, budget=0.5, store=tmp_path / "looks", space="16MiB")
+    assert made.to_dict()["looks"] == 1 and not made.problem
+    assert made.to_frame()["operation"].tolist() == ["stat", "open", "read", "write"]
+    assert len(iosonde.show(tmp_path / "looks").to_frame()) == 1
 
 
 def test_what_a_command_printed(tmp_path):

@@ -51,6 +51,13 @@ COMMANDS: dict[str, Case] = {
         "--nodes 1 --repetitions 1 --target HUNG --size 1MiB --idle-timeout 4s --store new --json",
         makes=("new", "unlike/*"),
     ),
+    "monitor": Case(
+        "target --looks 1 --store new --json",
+        "target --looks 1 --store unlike --json",
+        "HUNG --looks 1 --idle-timeout 4s --store new --json",
+        unlike_codes=WRONG,
+        makes=("new", "target/*", "unlike/*"),
+    ),
     "survey tree": Case(
         "./tree --store new --page page.html --json",
         "./tree --store unlike --json",

@@ -74,6 +74,11 @@ def name_of(pid: int) -> str:
         return ""
 
 
+def is_hung(pid: int) -> bool:
+    """Return whether a process waits in the kernel where no signal ends it (state D of proc_pid_stat(5))."""
+    return _read_stat(pid)[:1] == ["D"]
+
+
 def is_alive(pid: int, token: str) -> bool | None:
     """Return whether this process, which inherited ``token``, still runs; None if it is another process, or not
     visible."""

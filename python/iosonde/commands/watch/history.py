@@ -11,6 +11,7 @@ from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
+from .hours import remove_daily_patterns
 from .nights import date_imported_runs
 from .series import WatchedSeries, collect_series, list_doubtful_headlines
 from .table_series import collect_table_history
@@ -38,7 +39,8 @@ def collect_history(source: Source, query: ResponseQuery) -> WatchedHistory:
         return _separate_copies(WatchedHistory(table.series, runs, table.warnings))
     dated = date_imported_runs(source.runs)
     series = collect_series(source, query, dated)
-    warnings = (*_warn_of_undated(list(dated.values())), *list_doubtful_headlines(source, query))
+    series, notes = remove_daily_patterns(series)
+    warnings = (*_warn_of_undated(list(dated.values())), *list_doubtful_headlines(source, query), *notes)
     return _separate_copies(WatchedHistory(series, tuple(dated.values()), warnings))
 
 

@@ -1,0 +1,1 @@
+"""A monitor: looks at a mount in production for weeks, each kept as a run."""
