@@ -484,6 +484,7 @@ _GOOD = {
     "parse_count": ["1", "2.5", "1e5"],
     "parse_integer": ["1", "3", "16"],
     "parse_rate": ["117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
+    "parse_link_rate": ["993mbit", "117MB/s", "1Gbit/s", "1e-300B/s", "1e300B/s"],
     "parse_per_byte": ["0.02s/MB", "0s/MB"],
     "parse_seconds": ["2ms", "0"],
     "parse_bytes": ["4KiB", "1GB", "0"],

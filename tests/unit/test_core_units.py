@@ -303,3 +303,8 @@ def test_numbers_in_other_places():
     assert units.format_percent(0.034) == "3.4 %"
     assert (units.format_for_file(1 / 3), units.format_for_file(12345678901)) == ("0.333333333", "12345678901")
     assert (units.format_fitted(1.000005000000001), units.format_fitted(123456.0)) == ("1.0000", "123460")
+
+
+@pytest.mark.parametrize(("text", "rate"), [("993mbit", 993e6 / 8), ("1gbit", 125e6), ("117MB/s", 117e6)])
+def test_a_link_has_bits_as_its_vendor_says_or_bytes(text, rate):
+    assert units.parse_link_rate(text) == rate

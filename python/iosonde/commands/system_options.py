@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 from iosonde.core.option_kinds import Paths, Size
 from iosonde.core.options import Choice, NameList, Option, Text, V, Value, format_written_level, iter_options
 from iosonde.core.system_words import OPTIONS
-from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds
+from iosonde.core.units import parse_link_rate, parse_per_byte, parse_rate, parse_seconds
 
 if TYPE_CHECKING:
     from iosonde.commands.bound.inputs import SystemDescription
 
 Quantity = str | float
-_BASE_UNITS: dict[Callable[..., Any], str] = {parse_rate: "B/s", parse_seconds: "s", parse_per_byte: "s/B"}
+_BASE_UNITS: dict[Callable[..., Any], str] = {
+    parse_rate: "B/s",
+    parse_link_rate: "B/s",
+    parse_seconds: "s",
+    parse_per_byte: "s/B",
+}
 _MAX_NUMBER = 1e18
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .errors import InputError
-from .units import parse_per_byte, parse_rate, parse_seconds, parse_size
+from .units import parse_link_rate, parse_per_byte, parse_rate, parse_seconds, parse_size
 
 
 class SystemWord(NamedTuple):
@@ -47,10 +47,10 @@ OPTIONS: dict[str, SystemWord] = {
     "--clients": SystemWord("clients", parse_integer, "N", "Clients.", "1; a store's nodes"),
     "--servers": SystemWord("servers", parse_integer, "M", "Servers that hold data.", "1"),
     "--disks": SystemWord("disks", parse_integer, "P", "Disks of all servers together."),
-    "--net": SystemWord("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
-    "--client-net": SystemWord("client_network", parse_rate, "I", "One client's link, if different."),
-    "--server-net": SystemWord("server_network", parse_rate, "I", "One server's link, if different."),
-    "--fabric": SystemWord("fabric", parse_rate, "F", "Capacity of all links together (bisection)."),
+    "--net": SystemWord("network", parse_link_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
+    "--client-net": SystemWord("client_network", parse_link_rate, "I", "One client's link, if different."),
+    "--server-net": SystemWord("server_network", parse_link_rate, "I", "One server's link, if different."),
+    "--fabric": SystemWord("fabric", parse_link_rate, "F", "Capacity of all links together (bisection)."),
     "--disk": SystemWord("disk", parse_rate, "R", "One disk."),
     "--disk-read": SystemWord("disk_read", parse_rate, "R", "One disk for reads."),
     "--disk-write": SystemWord("disk_write", parse_rate, "R", "One disk for writes."),

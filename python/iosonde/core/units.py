@@ -141,6 +141,11 @@ def parse_bits(text: str) -> float:
         ) from error
 
 
+def parse_link_rate(text: str) -> float:
+    """Parse the rate of a link, ``993mbit`` or ``117MB/s``, to bytes/s. Raises InputError."""
+    return parse_bits(text) / 8
+
+
 def parse_per_byte(text: str) -> float:
     """Parse ``0.02s/MB`` or ``3ns/B`` to seconds per byte. Raises InputError."""
     seconds = math.inf

@@ -11,7 +11,15 @@ import numpy.typing as npt
 from iosonde.core.message import Message
 from iosonde.core.system_words import FLAGS, READS, parse_bytes
 from iosonde.core.table import Cell as Level
-from iosonde.core.units import format_rate, format_seconds, format_size, parse_per_byte, parse_rate, parse_seconds
+from iosonde.core.units import (
+    format_rate,
+    format_seconds,
+    format_size,
+    parse_link_rate,
+    parse_per_byte,
+    parse_rate,
+    parse_seconds,
+)
 from iosonde.data.responses import Response
 from iosonde.model.bound.shares import MeasuredShare
 
@@ -19,6 +27,7 @@ from .inputs import BY_HAND
 
 _FORMATS: dict[object, Callable[[float], str]] = {
     parse_rate: lambda x: format_rate(x, "bytes/s"),
+    parse_link_rate: lambda x: format_rate(x, "bytes/s"),
     parse_seconds: format_seconds,
     parse_bytes: format_size,
     parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
