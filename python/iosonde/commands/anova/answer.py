@@ -27,10 +27,11 @@ from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
     describe_blocks,
-    describe_dependent_effects,
     describe_joint_effect,
+    describe_largest_interaction,
     describe_negligible_effects,
     list_effect_claims,
+    list_interacting_factors,
 )
 from iosonde.stats.regression.formula import list_term_columns
 from iosonde.stats.regression.weighted import Block
@@ -219,7 +220,7 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     effects = ", ".join(_list_significant_terms(answer, different))
     if not effects:
         return f"In the variation of {table.response}, {rest}.{more}"
-    interactions = [] if joint else _describe_largest_interaction(table, different)
+    interactions = () if joint else describe_largest_interaction(different)
     blocks = "".join(f"; {text}" for text in (*describe_blocks(tested.significant), *interactions))
     return f"The variation of {table.response} belongs to {effects}{blocks}; {rest}.{more}"
 
@@ -231,7 +232,7 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
     withdrawn = list_withdrawn_subjects(different, answer.besides.checks) - {name for pair in twins for name in pair}
     names = {column: f"{column} or {twin}" for twin, column in twins}
     shares = {source.name: source.share for source in answer.anova.sources}  # of the table, with its other terms
-    covered = {name for claim in different if _is_interaction(claim) for name in _split_interaction(claim)}
+    covered = {name for claim in different for name in list_interacting_factors(claim)}
     terms = (
         (
             "+".join(claim.subject),
@@ -248,21 +249,3 @@ def _list_significant_terms(answer: AnalysisOfVariance, different: Sequence[Unch
         f"{names.get(name, name).replace(':', ' × ')} {size or f'({format_percent(share)})'}"
         for name, share, size in ordered
     ]
-
-
-def _is_interaction(claim: UncheckedClaim) -> bool:
-    return ":" in claim.subject[0]
-
-
-def _split_interaction(claim: UncheckedClaim) -> list[str]:
-    return claim.subject[0].split(":")
-
-
-def _describe_largest_interaction(table: Anova, different: Sequence[UncheckedClaim]) -> list[str]:
-    """Describe the largest of the ``different`` interactions, in the words of a ranking."""
-    shares = {source.name: source.share for source in table.sources}
-    interactions = [claim for claim in different if _is_interaction(claim)]
-    if not interactions:
-        return []
-    largest = max(interactions, key=lambda claim: shares.get(claim.subject[0], 0.0))
-    return [describe_dependent_effects(_split_interaction(largest))]

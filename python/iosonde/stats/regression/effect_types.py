@@ -369,6 +369,19 @@ def describe_dependent_effects(factors: Sequence[str]) -> str:
     return f"the effect of each of {names} depends on the {'other' if len(factors) == 2 else 'others'}"
 
 
+def list_interacting_factors(claim: UncheckedClaim) -> list[str]:
+    """Return the factors of an interaction, such as ``fs:net``; none of any other term."""
+    parts = claim.subject[0].split(":")
+    return parts if len(parts) > 1 else []
+
+
+def describe_largest_interaction(claims: Sequence[UncheckedClaim]) -> Iterator[str]:
+    """Describe the largest interaction among these claims, if there is one, in the words of a ranking."""
+    interactions = [claim for claim in claims if list_interacting_factors(claim)]
+    ordered = sorted(interactions, key=lambda claim: -((claim.estimate and claim.estimate.value) or 0.0))
+    yield from (describe_dependent_effects(list_interacting_factors(claim)) for claim in ordered[:1])
+
+
 def describe_nesting(inner: str, outer: str) -> Message:
     """Describe a factor that follows from another one, as a host from its disks."""
     return Message("nested", "each {inner} has one {outer}", inner=inner, outer=outer)
