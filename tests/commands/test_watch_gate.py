@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import history_sample
+import iosonde
 from iosonde.cli.group import cli
 from messages import raises
 
@@ -79,3 +80,20 @@ def test_a_forge_reads_the_names_that_people_read(tmp_path):
     assert code == 1 and "last" not in text
     (case,) = ElementTree.parse(tmp_path / "junit.xml").getroot().iter("testcase")
     assert case.get("name").split() == ["write", "bandwidth"]
+
+
+@pytest.mark.parametrize(("missed", "result", "code"), [(0, "passed", 0), (1, "inconclusive", 1), (20, "passed", 0)])
+def test_a_machine_that_the_newest_nights_lack_is_inconclusive(
+    tmp_path: Path, missed: int, result: str, code: int
+) -> None:
+    """One that is missing for longer than the newest nights was given up."""
+    path = Path(write_nights(tmp_path / "nights.csv", 60, 1.0))
+    rows = path.read_text().splitlines()
+    path.write_text("\n".join(rows[: len(rows) - missed]) + "\n")
+    answer = iosonde.watch(str(path)).answer
+    assert answer.result == result and not answer.problem and run(str(path), "--strict")[0] == code
+    missing = [warning for warning in answer.warnings if warning.code == "missing-nights"]
+    assert [warning.values["n_nights"] for warning in missing] == ([missed] if code else [])
+    xml = tmp_path / "x.xml"
+    run(str(path), "--junit", str(xml))
+    assert len(list(ElementTree.parse(xml).iter("skipped"))) == code

@@ -55,7 +55,7 @@ def test_a_commit_that_slows_the_file_system_down_does_not_pass(gate, tmp_path):
     done = gate("settle")
     assert done.returncode == 1, done.stderr
     verdict = (tmp_path / "verdict.md").read_text()
-    assert verdict.startswith("head is slower") and "slower\\>5%" in verdict
+    assert verdict.startswith("failed") and "slower\\>5%" in verdict
     assert re.search(r"^\|  \|  \| pairs \|", verdict, re.MULTILINE) and "Traceback" not in done.stderr
     said = subprocess.run(
         [sys.executable, "-m", "iosonde.cli.main", "compare", "gate", "--json"],

@@ -20,6 +20,7 @@ from iosonde.store.decisions import ACCEPTED, ChangeDecision
 from .change import OPEN, WORSE, SeriesChange, SuspectedChange, describe_series, iterate_changes
 from .deciding import apply_decisions
 from .history import collect_history
+from .missing import describe_missing_series, list_missing_series
 from .pools import build_pools
 from .sentence import describe_period, describe_result
 from .series import WatchedSeries, determine_start
@@ -106,17 +107,22 @@ class Watch(Answer):
         return tuple(series for series in self.series if series.values.size < self.needed)
 
     @property
+    def missing(self) -> tuple[WatchedSeries, ...]:
+        """Return the series that were not measured in the newest nights."""
+        return list_missing_series(self.series, self.search.newest)
+
+    @property
     def problem(self) -> bool:
         """Return whether there is a new regression, or an open one; if ``strict``, also whether it is inconclusive."""
         return self.result == REGRESSION or (self.strict and self.result == INCONCLUSIVE)
 
     @property
     def result(self) -> str:
-        """Return REGRESSION, INCONCLUSIVE if a series is too short or suspected to be worse, or PASSED."""
+        """Return REGRESSION, INCONCLUSIVE if a series is too short, suspected or not measured lately, or PASSED."""
         if self.regressions or self.open_regressions:
             return REGRESSION
         is_suspected = any(item.change.verdict == WORSE for item in self.suspected)
-        return INCONCLUSIVE if self.untold or is_suspected or not self.series else PASSED
+        return INCONCLUSIVE if self.untold or self.missing or is_suspected or not self.series else PASSED
 
     @property
     def period(self) -> str:
@@ -212,7 +218,7 @@ def watch(
         since,
         compute_least_values(get_search_alone(get_step_search(search), pools), max(1, len(series))),
         sum(not run.counts for run in source.runs),
-        history.warnings,
+        (*history.warnings, *(describe_missing_series(s, series) for s in list_missing_series(series, search.newest))),
         tuple(decisions),
         tuple(_iterate_suspected(series, pools, breaks_by_series, search, query.level)),
         copies=history.copies,

@@ -8,6 +8,7 @@ from iosonde.core.words import format_count
 
 from .answer import INCONCLUSIVE, PASSED, REGRESSION, Watch
 from .change import WORSE, SeriesChange
+from .missing import describe_missing_series
 from .series import WatchedSeries
 
 
@@ -66,6 +67,8 @@ def _iterate_doubts(watch: Watch, series: WatchedSeries) -> Iterator[str]:
     if size < watch.needed:
         template = "inconclusive: a change takes {needed} points, and there are {n_points}"
         yield Message("short-series", template, needed=watch.needed, n_points=size)
+    if series in watch.missing:
+        yield describe_missing_series(series, watch.series)
     for item in watch.suspected:
         if item.change.series is series and item.change.verdict == WORSE:
             more = "more than 60 points" if item.remaining is None else format_count(item.remaining, "more point")

@@ -24,6 +24,8 @@ class WatchResult(Protocol):
     @property
     def untold(self) -> Sequence[WatchedSeries]: ...  # noqa: D102
     @property
+    def missing(self) -> Sequence[WatchedSeries]: ...  # noqa: D102
+    @property
     def changes(self) -> Sequence[SeriesChange]: ...  # noqa: D102
     @property
     def regressions(self) -> Sequence[SeriesChange]: ...  # noqa: D102
@@ -58,7 +60,8 @@ def describe_result(watch: WatchResult) -> str:
         return f"{of}, {looked}; the largest: {_describe_largest(older)}.{suspicion}"
     others = f"; {format_count(len(watch.changes), 'change')} besides" if watch.changes else ""
     others += f", {len(watch.decided)} of them accepted" if watch.decided else ""
-    return f"No regression {describe_period(watch)}, {looked}{others}.{suspicion}"
+    missing = f" Not measured in the newest nights: {len(watch.missing)} series." if watch.missing else ""
+    return f"No regression {describe_period(watch)}, {looked}{others}.{suspicion}{missing}"
 
 
 def describe_period(watch: WatchResult) -> str:
