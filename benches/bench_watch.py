@@ -35,8 +35,9 @@ import numpy as np
 import limits
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
+from iosonde.stats.changes.all_changes import find_all_changes
 from iosonde.stats.changes.find import Search, compute_newest_p, find_changes
-from iosonde.stats.changes.pooled import Pool, find_changes_together
+from iosonde.stats.changes.pooled import Pool
 from iosonde.stats.changes.suspected import find_suspected
 from iosonde.stats.estimate.distributions import binomial_interval
 
@@ -70,6 +71,7 @@ def bimodal(rng: np.random.Generator, n: int) -> np.ndarray:
 FOUND = {(2, 1, 60, 20): 0.85, (2, 1, 200, 10): 0.8, (3, 1, 200, 10): 0.9, (6, 1, 60, 20): 0.9, (6, 1, 200, 10): 0.95}
 # (correlation of series, of neighbouring nights) → the median night by which half of the series are named.
 POOLED = 8
+JUMP, JUMP_DELAY = 0.6, 3  # a loss so large in two series of a pool is named by this night
 POOLED_DELAYS = {(0.0, 0.0): 5, (0.25, 0.0): 6, (0.5, 0.0): 7, (0.0, 0.5): 10}
 DRAWS: dict[str, Draw] = {"normal": normal, "AR(0.5)": autoregressive, "skewed": skewed, "bimodal": bimodal}
 
@@ -100,7 +102,7 @@ def look_for_a_year(values: np.ndarray) -> YearOfLooks:
     search, new, any_change, wrong, suspected = Search(), False, False, False, 0
     for day in range(FIRST, values.size + 1):
         known = values[:day]
-        (changes,) = find_changes([known], search)
+        (changes,) = find_all_changes([known], [], search)
         new |= any(change.at >= day - search.newest for change in changes)
         any_change |= bool(changes)
         wrong |= any(
@@ -309,16 +311,18 @@ def nights_of_pool(rng: np.random.Generator, n: int, cross: float, lasting: floa
     return 100 * (1 + CV * x)
 
 
-def pooled_delay(cross: float, lasting: float, steps: int, seed: int = 4, before: int = 200) -> float:
-    """The median night in which half of the series of a pool are named after a step of 5 % in all of them."""
+def pooled_delay(
+    cross: float, lasting: float, steps: int, seed: int = 4, before: int = 200, hit: int = POOLED, share: float = 0.05
+) -> float:
+    """The median night in which half of the ``hit`` series of a pool are named after a step by ``share`` in them."""
     rng, every, first = np.random.default_rng(seed), tuple(range(POOLED)), []
     for _ in range(steps):
         nights = nights_of_pool(rng, before + LATEST, cross, lasting)
-        nights[:, before:] *= 0.95
-        for end in range(before + 5, before + LATEST + 1):
+        nights[:hit, before:] *= 1 - share
+        for end in range(before + 3, before + LATEST + 1):
             pool = Pool(every, nights[:, :end], (1,) * POOLED, (every,))
-            found = find_changes_together(list(nights[:, :end]), [pool], Search())
-            if 2 * sum(any(each.last >= before for each in breaks) for breaks in found) >= POOLED:
+            found = find_all_changes(list(nights[:, :end]), [pool], Search())
+            if 2 * sum(any(each.last >= before for each in breaks) for breaks in found[:hit]) >= hit:
                 break
         first.append(end - before)
     return float(np.median(first))
@@ -332,7 +336,9 @@ def pools_found(steps: int) -> list[str]:
         delay = pooled_delay(cross, lasting, steps)
         print(f"| {cross:g} | {lasting:g} | {delay:g} |", flush=True)
         broken += [f"a pool correlated by {cross:g}, {lasting:g}: {delay:g} nights"] if delay > latest else []
-    return broken
+    delay = pooled_delay(0.0, 0.0, steps, before=60, hit=2, share=JUMP)
+    print(f"| a loss of {100 * JUMP:.0f} % in 2 of {POOLED} | | {delay:g} |", flush=True)
+    return broken + ([f"a large loss: {delay:g} nights"] if delay > JUMP_DELAY else [])
 
 
 def is_too_late(of: tuple[int, int, int, int], share: float, steps: int) -> bool:

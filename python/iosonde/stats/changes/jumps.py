@@ -147,8 +147,8 @@ def _test(values: Array, changes: Sequence[Break], others: Array, after: int, se
     if search.looks * first * _STICKY ** (min(after, _MOST) - 1) > search.rate:
         return None
     correlation = estimate_lasting_correlation(values[:at])
-    next_one = max(_STICKY, first, min(1.0, correlation + _SURE / math.sqrt(at)))
-    p = search.looks * first * next_one ** (min(after, _MOST) - 1)
+    further = max(_STICKY, first, min(1.0, correlation + _SURE / math.sqrt(at)))
+    p = search.looks * first * further ** (min(after, _MOST) - 1)
     return Break(begin, values.size, at, min(1.0, p), correlation, at, at, after)
 
 
