@@ -63,6 +63,12 @@ def test_a_rate_in_another_unit_is_left_out(tmp_path, factor):
     assert warnings["other-unit"].values["n"] == 1
 
 
+def test_coarse_numbers_recur(tmp_path):
+    rows = [(fs, clients, 2 + place / 10) for fs in ("a", "b") for clients in (1, 2) for place in range(3)]
+    table, _ = read(tmp_path, "fs,clients,MB/s", rows + rows)
+    assert len(table) == 24
+
+
 def test_a_stall_and_a_faster_setting_stay(tmp_path):
     rows = make_rows()
     rows[7] = (*rows[7][:2], rows[7][2] / 1000)

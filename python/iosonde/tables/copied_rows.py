@@ -11,9 +11,10 @@ from iosonde.core.column_units import split_column_name
 from iosonde.core.column_values import is_mostly_distinct
 from iosonde.core.contradiction import COPIED_ROWS
 from iosonde.core.message import Message
-from iosonde.core.table import Table, number_combinations
+from iosonde.core.table import Column, Table, number_combinations
 
 _LEAST_BLOCK = 3  # rows
+_LEAST_DIGITS = 3
 _MOST_ROWS = 20_000  # more are no table that somebody pastes into
 Indices = npt.NDArray[np.intp]
 
@@ -60,7 +61,15 @@ def list_settings(table: Table) -> list[str]:
 
 
 def _has_noise(table: Table, original: Indices) -> bool:
-    """Return whether rows that are no copies differ at the same settings."""
+    """Return whether rows that are no copies differ at the same settings, in numbers of several digits."""
     own = table.take(np.unique(original))
     settings = list_settings(own)
-    return len(settings) < len(own.columns) and np.unique(find_first_rows(own, settings)).size < len(own)
+    is_precise = any(_has_digits(column) for name, column in own.columns.items() if name not in settings)
+    return is_precise and np.unique(find_first_rows(own, settings)).size < len(own)
+
+
+def _has_digits(column: Column) -> bool:
+    """Return whether most of its numbers have so many digits that they seldom recur by chance."""
+    values = column.values[~column.missing].astype(float) if column.numeric else np.zeros(0)
+    digits = [len(f"{abs(value):.6g}".replace(".", "").strip("0")) for value in values.tolist()]
+    return 2 * sum(n >= _LEAST_DIGITS for n in digits) > len(digits)

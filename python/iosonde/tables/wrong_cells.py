@@ -82,6 +82,7 @@ def drop_other_units(table: Table) -> Table:
                 column=column.name,
                 place=table.place(first),
                 value=float(column.values[first]),
+                cells={table.row_name(row): float(column.values[row]) for row in np.flatnonzero(wrong).tolist()},
                 low=float(np.nanmin(column.values[~wrong].astype(float))),
                 high=float(np.nanmax(column.values[~wrong].astype(float))),
             )

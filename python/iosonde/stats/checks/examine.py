@@ -4,12 +4,13 @@ No finding does not mean clean data: gaps list the checks that had too few trial
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
+from iosonde.core.contradiction import OTHER_UNIT
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -80,7 +81,7 @@ def examine_table(
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
-    ordered = _sort_by_time(table, ignored)
+    ordered = _sort_by_time(_restore_other_units(table), ignored)
     cells = [cell for cell in group_into_cells(ordered, responses, by) if cell.values.size]
     hidden = find_hidden_factors(ordered, cells, [*responses, *ignored])
     subject = checks.Subject(
@@ -180,6 +181,18 @@ def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
         yield Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown")
     if why := wire.explain_unknown_traffic(subject.runs):
         yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
+
+
+def _restore_other_units(table: Table) -> Table:
+    """Return the table with the numbers in another unit that were left out when its file was read."""
+    columns = dict(table.columns)
+    for message in table.warnings:
+        if isinstance(message, Message) and message.code == OTHER_UNIT and table.lines is not None:
+            column, cells = columns[str(message.values["column"])], message.values["cells"]
+            assert isinstance(cells, dict)
+            values = [cells.get(str(line), value) for line, value in zip(table.lines, column.values, strict=True)]
+            columns[column.name] = replace(column, values=np.array(values, dtype=float))
+    return replace(table, columns=columns)
 
 
 def _sort_by_time(table: Table, names: Sequence[str]) -> Table:

@@ -48,9 +48,12 @@ _SMALL_GAP = 10.0
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Report groups of values, levels and columns that differ by a factor between units, and the few values of a table
-    that were left out when it was read."""
-    yield from subject.report_warnings(OTHER_UNIT, "S126", ACTION)
+    """Report groups of values, levels and columns that differ by a factor between units, else the few values of a table
+    that other commands leave out."""
+    yield from list(_report_mixed_units(subject)) or subject.report_warnings(OTHER_UNIT, "S126", ACTION)
+
+
+def _report_mixed_units(subject: Subject) -> Iterator[Finding]:
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
         yield from [*_report_mixed_cells(name, cells), *_report_mixed_levels(name, cells)]
