@@ -82,8 +82,13 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     alone = tuple(effect for effect in ranking.effects.effects if not set(effect.factors) & set(dependent))
     parts += describe_minor_effects(replace(ranking.effects, effects=alone))
     minor = {name for effect in ranking.effects.minor for name in effect.factors} if ranking.effects.significant else ()
-    if silent := [name for name in ranking.silent if name not in (*untested, *minor)]:
-        parts.append(f"not significant: {join_names(silent)}")
+    silent = [name for name in ranking.silent if name not in (*untested, *minor)]
+    interacting = {name for effect in ranking.effects.effects if effect.is_interacting for name in effect.factors}
+    for names, standing in (
+        ([name for name in silent if name in interacting], "not significant alone, but in interaction"),
+        ([name for name in silent if name not in interacting], "not significant"),
+    ):
+        parts += [f"{standing}: {join_names(names)}"] if names else []
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 

@@ -237,7 +237,7 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    interact = _has_interactions(data)
+    interact, hides_interactions = _has_interactions(data), _may_hide_interactions(data)
     interacting = _find_active_factors(data, noise, data.main_effects) if interact else ()
     between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
     pair = _find_interacting_pair(data, between * data.total) if interact else ()
@@ -247,7 +247,7 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
         if not basis.shape[1]:
             return None
         effect = _test_effect(data, names, basis, noise)
-        is_alone = not interact or _hardly_acts(data, names, interacting, noise)
+        is_alone = not hides_interactions if not interact else _hardly_acts(data, names, interacting, noise)
         takes_part = between >= MINOR_SHARE and bool(set(names) & set(pair or interacting))
         return effect if is_alone else replace(effect, difference=None, is_interacting=takes_part)
 
@@ -334,6 +334,13 @@ def _has_interactions(data: _Data) -> bool:
     if df < 1 or noise.df < 1 or noise.ss <= 0:
         return df >= 1 and noise.df >= 1 and between > _NOTHING * data.total
     return f_upper_p(between / df / (noise.ss / noise.df), df, noise.df) < _DIFFERS
+
+
+def _may_hide_interactions(data: _Data) -> bool:
+    """Return whether too few settings are repeated to tell interactions from noise, and both together are no small
+    share: a factor without an effect of its own may matter."""
+    unexplained = data.total - data.full_model.ss
+    return not data.is_sample and data.within.df < LEAST_DF and unexplained >= MINOR_SHARE * data.total
 
 
 def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
