@@ -88,9 +88,9 @@ def test_a_mean_over_operations_leaves_out_the_score(tmp_path):
         for trial in range(3):
             directory(tmp_path / "in" / system / f"run-{trial}", result__txt=result(factor * (1 + trial / 50)))
     imported(tmp_path / "in", tmp_path / "s", factors_from=("{system}/*/*",))
-    (mean,) = iosonde.compare(str(tmp_path / "s"), group="system").to_dict()["geometric_means"]
-    assert len(mean["operations"]) == 12
-    assert mean["left_out"] == ["score"]
-    assert mean["speed"]["value"] == pytest.approx(2)
+    means = iosonde.compare(str(tmp_path / "s"), group="system").to_dict()["geometric_means"]
+    assert sum(len(mean["operations"]) for mean in means) == 12
+    assert {name for mean in means for name in mean["left_out"]} == {"score"}
+    assert [mean["speed"]["value"] for mean in means] == [pytest.approx(2)] * 3
     first = iosonde.summary(str(tmp_path / "s")).to_dict()["groups"][0]
     assert (first["operation"], first["metric"]) == ("score", "total")

@@ -79,7 +79,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
     ("text", "word"),
     [
         (TODAY + "candidates: {a: {netwrk: 1MB/s}}", "c.yaml:2: candidates.a.netwrk: unknown key"),
-        (TODAY + "candidates: {a: {network: 12}}", "c.yaml:2: candidates.a.network: '12' is not a rate"),
+        (TODAY + "candidates: {a: {network: 12}}", "c.yaml:2: candidates.a.network: '12' is not a link rate"),
         (TODAY + "candidates: {a: {network: [3MB/s, 1MB/s]}}", "not a range"),
         (TODAY + "candidates: {a: {disk_write: x2}}", "x2 has no base value"),
         (TODAY + "candidates: {a: {cost: 3}}", "it changes nothing"),

@@ -57,3 +57,17 @@ def test_emphasis_is_no_part_of_a_level(tmp_path):
 )
 def test_units_of_bytes_in_lower_case(tmp_path, header, unit):
     assert read(tmp_path, ["1.5", "2.5", "3.5"], header)[0].unit == unit
+
+
+@pytest.mark.parametrize(
+    ("cells", "levels"),
+    [
+        (["5.1", "5.10", "6.1"] * 4, {"5.1", "5.10", "6.1"}),
+        (["5.10", "5.15", "6.1"] * 4, {"5.10", "5.15", "6.1"}),
+        (["5.10", "5.15", "6.20"] * 4, {5.1, 5.15, 6.2}),
+        (["4", "4.0", "8"] * 4, {4.0, 8.0}),
+        (["5.1", "5.10", "6.1", "7.25"], {5.1, 6.1, 7.25}),  # each once: measured
+    ],
+)
+def test_versions_are_no_numbers(tmp_path, cells, levels):
+    assert set(read(tmp_path, cells, "kernel")[0].levels) == levels

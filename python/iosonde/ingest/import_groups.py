@@ -35,8 +35,8 @@ def iterate_groups(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator
 def find_copies(files: Sequence[CandidateFile]) -> dict[str, str]:
     """Return copy → the file of equal content that counts, by their keys.
 
-    That is the one below the fewest directories of backups; of these the one whose directories have the pattern of
-    most files, or the depth of most; of these the first."""
+    That is the one below the fewest directories of backups; of these the one whose directories have the depth of most
+    files, or the pattern of most; of these the first."""
     sizes = Counter(file.size for file in files)
     by_digest: dict[str, list[CandidateFile]] = {}
     for file in files:
@@ -51,8 +51,8 @@ def find_copies(files: Sequence[CandidateFile]) -> dict[str, str]:
             several,
             key=lambda file: (
                 sum(bool(_BACKUP.search(part)) for part in file.place.parent.parts),
-                -n_siblings[patterns[file.key]],
                 -n_equally_deep[len(patterns[file.key])],
+                -n_siblings[patterns[file.key]],
             ),
         )
         copies |= {file.key: first.key for file in several if file is not first}

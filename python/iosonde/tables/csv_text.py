@@ -22,6 +22,7 @@ from .comment_blocks import find_block_levels
 from .markup import convert_markup
 from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_ends, parse_values
 
+_BEGINS_NUMBER = re.compile(r"\W*\d|nan\b", re.IGNORECASE)  # also within marks
 _DELIMITERS = (",", ";", "\t", "|")
 _BLANKS = {"  ": re.compile(r"\s{2,}"), " ": re.compile(r"\s+")}
 _RULE = re.compile(r"\s*(?=.*(?:--|==|\|\s*:?-))[\s|+:=-]+")  # of Markdown, reStructuredText, psql
@@ -124,11 +125,13 @@ def _find_delimiter(sample: NumberedLines) -> str:
     """Return the delimiter that separates a header without numbers from rows with some, then most lines into as many
     cells; blanks only where no other does, and among equals that of the first line."""
 
-    def rate(delimiter: str) -> tuple[bool, bool, int, bool, int]:
+    def rate(delimiter: str) -> tuple[bool, bool, bool, bool, int, bool, int]:
         rows = _find_alike_rows(sample, delimiter)
-        with_digits = [any(cell[:1].isdigit() for row in part for cell in row) for part in (rows[:1], rows[1:])]
+        with_digits = [any(_BEGINS_NUMBER.match(cell) for cell in row) for row in rows]
         is_separating, is_plain = len(rows[0]) > 1, delimiter in _DELIMITERS
-        return is_separating, with_digits == [False, True], len(rows), is_plain, sample[0][1].count(delimiter)
+        has_header, begins_below = not with_digits[0] and any(with_digits), with_digits[:2] == [False, True]
+        first = sample[0][1].count(delimiter)
+        return is_separating, has_header, has_header and is_plain, begins_below, len(rows), is_plain, first
 
     return max((*_DELIMITERS, *_BLANKS), key=rate)
 

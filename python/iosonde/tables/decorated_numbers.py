@@ -14,7 +14,7 @@ from iosonde.core.table import Column, Table, is_number
 from .raw_rows import parse_values
 from .unit_columns import convert_to_common_unit
 
-_MARKS = " '’‘`\"*_=$†‡"
+_MARKS = " '’‘`\"*_=†‡"
 _BEGINS_NUMBER = re.compile(r"[+-]?[.,]?\d")
 _EMPHASIS = re.compile(r"(\*\*|__|`)(?P<text>[^*_`]+)\1")  # of Markdown
 _REMARK = re.compile(r"(?P<number>\S*\d\S*)\s*[(\[](?P<text>[^()\[\]]+)[)\]]\s*")  # 98.2 (cache?)

@@ -26,6 +26,8 @@ from .two_headers import has_two_headers, stack_groups
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 # Words for a missing number that are levels like others in a column of words: none, bfq; none, zstd.
 _LEVELS = frozenset(("null", "NULL", "None", "none"))
+_DOTTED = re.compile(r"\d{1,3}\.\d{1,3}")
+_MOST_VERSIONS = 24
 _DECIMAL_COMMA = re.compile(r"([+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)),(\d+)((?:[eE][+-]?\d+)?\s*[^\d\s,.;]*)")
 _WHOLE = re.compile(r"[+-]?\d+\s*[^\d\s,.;]*")
 _MAX_TITLES = 20
@@ -224,7 +226,7 @@ def _get_unit(name: str, units: dict[str, str]) -> tuple[str, str]:
 
 
 def parse_values(cells: Sequence[str]) -> npt.NDArray[np.float64] | npt.NDArray[np.object_]:
-    """Return numbers if every present cell is one, else text."""
+    """Return numbers if every present cell is one, else text. Versions (5.1, 5.10) are text."""
     missing = [cell.strip() in MISSING for cell in cells]
     try:
         values = np.array([np.nan if absent else float(cell) for cell, absent in zip(cells, missing, strict=True)])
@@ -232,7 +234,18 @@ def parse_values(cells: Sequence[str]) -> npt.NDArray[np.float64] | npt.NDArray[
         return _parse_texts(cells)
     # float() also accepts nan, inf and 1_000, which need a warning.
     is_plain = bool(np.all(np.isfinite(values) | missing)) and not any("_" in cell for cell in cells)
-    return values if is_plain and not all(missing) else _parse_texts(cells)
+    return values if is_plain and not all(missing) and not _are_versions(cells) else _parse_texts(cells)
+
+
+def _are_versions(cells: Sequence[str]) -> bool:
+    """Return whether a few repeated levels have different numbers of decimals, of which a longer one ends in 0: neither
+    programs nor people write numbers so."""
+    if len(set(cells[: 2 * _MOST_VERSIONS])) > _MOST_VERSIONS:
+        return False
+    levels = {cell.strip() for cell in cells}
+    decimals = {level: len(level.partition(".")[2]) for level in levels if _DOTTED.fullmatch(level)}
+    is_padded = any(level.endswith("0") and n > min(decimals.values()) for level, n in decimals.items())
+    return is_padded and len(levels) <= _MOST_VERSIONS and 2 * len(levels) <= len(cells)
 
 
 def _parse_texts(cells: Sequence[str]) -> npt.NDArray[np.object_]:

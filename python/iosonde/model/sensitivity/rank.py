@@ -203,7 +203,6 @@ def rank_factors(
     data: Examples,
     level: float,
     fixed: Sequence[str] = (),
-    seed: int = SEED,
     blocks: Mapping[str, Sequence[str]] | None = None,
     progress: Callable[[str], None] = lambda what: None,
     effects: ResponseEffects | None = None,
@@ -221,7 +220,7 @@ def rank_factors(
     names = [feature.name for feature in design.features]
     fixed_factors = _find_fixed_factor_numbers(fixed, names)
     ordered = _number_factors_of_blocks(blocks or {}, names)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     estimates = _estimate_all(
         design,
         fixed_factors,
@@ -253,7 +252,7 @@ def rank_factors(
         tuple(names[i] for i in sorted(fixed_factors)),
         None if estimates.inner is None else estimates.inner.fixed,
         design.links,
-        seed,
+        SEED,
         "",
         (),
         entered,
@@ -301,8 +300,8 @@ def _estimate_all(
         design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
     )
     # By a copy: no other number depends on whether Shapley effects are estimated.
-    wants_shapley = design.links and with_shapley and not is_too_different(effects)
-    shapley = estimate_shapley_effects(design, level, deepcopy(rng)) if wants_shapley else None
+    has_shapley = with_shapley and design.links and not is_too_different(effects)
+    shapley = estimate_shapley_effects(design, level, deepcopy(rng)) if has_shapley else None
     beyond = compute_adjusted_shares(design, fixed_factors, level, rng.spawn(1)[0])
     return _Estimates(design, level, resampled, inner, totals, shapley, beyond, effects, rng)
 
