@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import declared_sample
 import numpy as np
 import pytest
 
+import iosonde
 from iosonde.commands.anova.answer import AnalysisOfVariance, anova
 from iosonde.commands.rank.answer import rank
 from iosonde.core.errors import InputError
 from iosonde.core.table import build_table
+from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import compute_anova as allocated
@@ -154,3 +158,16 @@ def test_the_sentence_names_the_largest_interaction_and_no_dead_factor():
     assert largest["name"] == "a:b:c" and "a × b × c (9" in sentence and "z" not in sentence
     without = anova(open_data(table), ResponseQuery(("iops",), ("a", "b", "c", "z"))).effects
     assert without.joint_factors == {"a", "b", "c"}
+
+
+def test_without_repetitions_the_terms_that_are_asked_for_decide(tmp_path):
+    rng = np.random.default_rng(8)
+    cells = list(product("pq", "uv", (1, 2, 4, 8, 16, 32)))
+    means = [50 + 6 * ((c == "p") == (d == "u")) + 3 * np.log2(n) for c, d, n in cells]
+    rows = [f"{c},{d},{n},{mean + rng.normal(0, 1):.3f}" for (c, d, n), mean in zip(cells, means, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join(["c,d,clients,kiops", *rows]))
+    verdicts = iosonde.anova(str(tmp_path / "t.csv"), "kiops", "c*d,clients").answer.verdicts
+    assert {verdict.subject for verdict in verdicts if verdict.state is VerdictState.DIFFERENT} == {
+        ("clients",),
+        ("c:d",),
+    }

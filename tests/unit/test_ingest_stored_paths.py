@@ -441,6 +441,8 @@ def names_of(runs: list[PlacedRun], **options: object) -> dict[str, set[object]]
         (["small.json", "small.csv", "large-file.json", "large-file.csv"], {}),
         # Levels that a path states itself
         (["site=bonn/1.txt", "site=bonn/2.txt", "site=kyiv/1.txt"], {"site": {"bonn", "kyiv"}}),
+        # Versions are no amounts
+        (["5.1/1.txt", "5.1/2.txt", "5.10/1.txt", "5.10/2.txt"], {"dir1": {5.1, "5.10"}}),
         # Names of facts, whose levels analyses pool
         (["order=5/1.txt", "order=5/2.txt", "order=7/1.txt"], {"dir1": {5, 7}}),
         (["host=x/1.txt", "host=x/2.txt", "host=y/1.txt"], {"dir1": {"x", "y"}}),

@@ -34,6 +34,7 @@ NUMBERED, UNIQUE = "numbered", "one file each"
 _ABSENT = "."  # level of files that are in no such directory, or whose name has only words that others explain
 _SILENT = ""  # of files whose name has no words, until levels are given
 _PART = re.compile(r"(?P<part>[a-z]+\d*)(?:\.(?P<word>\d+)/(?P<words>\d+))?")
+_VERSION = re.compile(r"\d+\.\d+0")
 _MIN_FILES_PER_CELL = 2  # files of one pattern for each cell that show that a word repeats a setting
 
 
@@ -128,13 +129,18 @@ def read_level(part: str, file: str, root: str) -> FactorValue | None:
     words = split_words(text)
     is_word = match["word"] is not None and len(words) == int(match["words"])
     level = words[int(match["word"]) - 1] if is_word else "-".join(words) or text
-    return parse_factor_value(setting[2] if (setting := SETTING.fullmatch(level)) else level)
+    return _parse_level(setting[2] if (setting := SETTING.fullmatch(level)) else level)
 
 
 def list_directory_levels(file: str, root: str) -> list[FactorValue]:
     """Return the levels of all whole directories in the path of one file, from the imported one on."""
     parts = [part for part in read_parts(file, root) if part != NAME and not part.startswith(ABOVE)]
     return [level for part in parts if (level := read_level(part, file, root)) is not None]
+
+
+def _parse_level(text: str) -> FactorValue:
+    """Return the level as a number if it is one; a version that ends in 0 is none: 5.10 is not 5.1."""
+    return text if _VERSION.fullmatch(text) else parse_factor_value(text)
 
 
 def _find_in_tool(runs: Sequence[PlacedRun], dropped: frozenset[str]) -> tuple[list[_Column], list[PathRepetitions]]:
@@ -292,6 +298,6 @@ def _name_factors(accepted: Sequence[_Column], taken: set[str]) -> list[PathFact
         while name in taken:
             name += "_"
         taken.add(name)
-        values = {run: parse_factor_value(text) for run, text in texts.items()}
+        values = {run: _parse_level(text) for run, text in texts.items()}
         factors.append(PathFactor(name, column.part, values, column.alias))
     return factors

@@ -140,6 +140,8 @@ def anova(
     effects, other_p_values = (
         estimate_main_effects(source, query, response, term_columns) if has_main_effects else (NOT_TESTED, ())
     )
+    if not effects.repeated and any(mark in term for term in terms for mark in "*:"):  # their noise has interactions
+        effects, other_p_values = NOT_TESTED, ()
     columns = list_term_columns(terms, response.rows)
     tested = [name for name in term_columns if name in effects.factors]
     if query.on:
