@@ -159,6 +159,7 @@ def shape(text: str) -> str:
     text = re.sub(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{6,}\b", "ID", text)
     text = re.sub(r"(?<![A-Za-z_])[-+−]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?", "0", text)
     text = re.sub(r"0 h 0 min|0 min 0 s|\b0 ?(?:ns|[µum]?s|min|h)\b", "0 TIME", text)
+    text = re.sub(r"~[ \t]+(?:ns|[µum]?s)$", "~ TIME", text, flags=re.MULTILINE)
     text = re.sub(r"\b(?:[KMGTP]i)?B/s\b", "B/s", text)
     text = re.sub(r"\b(?:[KMGTP]iB|B)\b(?!/s)", "B", text)
     text = re.sub(r"\b[kM]?op/s\b", "op/s", text)
