@@ -12,6 +12,7 @@ import pandas as pd
 import iosonde
 from iosonde.commands.compare.against import PairVerdicts
 from iosonde.commands.compare.answer import Comparisons
+from iosonde.commands.compare.published import PublishedVerdicts
 from iosonde.commands.rank.answer import Rankings
 from iosonde.commands.regress.answer import LeastSquares
 from iosonde.core.types import Estimate
@@ -30,8 +31,8 @@ assert_type(ranking.plot(), Figure)
 
 assert_type(iosonde.regress(source, "y", ["a", "b"]).answer, LeastSquares)
 compared = iosonde.compare(source, "fs", ["nfs", "afs"], response="write").answer
-assert_type(compared, Comparisons | PairVerdicts)
-assert isinstance(compared, Comparisons)  # only a store of `run(…, against=…)` has pairs
+assert_type(compared, Comparisons | PairVerdicts | PublishedVerdicts)
+assert isinstance(compared, Comparisons)  # pairs: `run(…, against=…)`; the others: a document
 for item in compared.items:
     assert_type(item.comparison.ratio, Estimate | None)
 
