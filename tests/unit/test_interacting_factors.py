@@ -67,6 +67,29 @@ def test_a_dead_factor_is_named_no_more_often_than_chance_allows():
     assert sum("z" in joint for joint in named) <= 18  # of 200 at 5 %: the 99.5th percentile
 
 
+@pytest.mark.parametrize(
+    ("effect", "interacting", "significant"),
+    [
+        (lambda a, b, c, d, e: 6 * a * b + 4 * c * d + 3 * e, "abcd", {"e"}),
+        (lambda a, b, c, d, e: 5 * a + 4 * b * c, "bc", {"a"}),
+        (lambda a, b, c, d, e: 5 * a, "", {"a"}),
+    ],
+)
+def test_without_repetitions_pairs_are_held_against_interactions_of_more_factors(effect, interacting, significant):
+    effects = measure(effect, "abcde", repeats=1)
+    assert effects.interacting == tuple(interacting)
+    assert {name for each in effects.significant for name in each.factors} == significant
+    assert not {name for each in effects.minor for name in each.factors} & {*interacting, *significant}
+
+
+def test_without_repetitions_pairs_are_claimed_no_more_often_than_chance_allows():
+    tables = [measure(lambda a, b, c, d, e: 2 * a, "abcde", repeats=1, seed=seed) for seed in range(200)]
+    assert sum(bool(effects.interacting) for effects in tables) <= 7  # of 200 at 1 %: the 99.7th percentile
+    named = [{name for each in effects.significant for name in each.factors} for effects in tables]
+    assert all("a" in factors for factors in named)
+    assert sum(bool(factors - {"a"}) for factors in named) <= 18  # at 5 % over the family
+
+
 def test_idle_factors_are_left_out_one_after_the_other():
     p_values = {("a",): 0.001, ("b",): 0.04, ("c",): 0.6, ("z",): 0.3}
     assert select_active_units(list(p_values), lambda unit, others: p_values[unit], 0.05) == (("a",), ("b",))

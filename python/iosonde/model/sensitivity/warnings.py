@@ -49,6 +49,8 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     order, dependent = _separate_dependent(ranking, order)
     parts = [format_ranked_groups(_merge_units(ranking, order), _format_numbers(ranking))] if order else []
     numbers = _format_numbers(ranking) if dependent else {}
+    acting = {name for effect in ranking.effects.effects if effect.is_interacting for name in effect.factors}
+    dependent += [name for name in ranking.silent if name in acting and name not in dependent]
     texts = [f"{name} ({numbers[name]})" if name in numbers else name for name in dependent]
     parts += [f"not significant alone, but in interaction: {join_names(texts)}"] if texts else []
     blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
@@ -82,13 +84,8 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     alone = tuple(effect for effect in ranking.effects.effects if not set(effect.factors) & set(dependent))
     parts += describe_minor_effects(replace(ranking.effects, effects=alone))
     minor = {name for effect in ranking.effects.minor for name in effect.factors} if ranking.effects.significant else ()
-    silent = [name for name in ranking.silent if name not in (*untested, *minor)]
-    interacting = {name for effect in ranking.effects.effects if effect.is_interacting for name in effect.factors}
-    for names, standing in (
-        ([name for name in silent if name in interacting], "not significant alone, but in interaction"),
-        ([name for name in silent if name not in interacting], "not significant"),
-    ):
-        parts += [f"{standing}: {join_names(names)}"] if names else []
+    if silent := [name for name in ranking.silent if name not in (*untested, *minor, *dependent)]:
+        parts.append(f"not significant: {join_names(silent)}")
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 

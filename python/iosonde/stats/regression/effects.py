@@ -210,7 +210,14 @@ class _Data:
         return build_orthonormal_basis(list(self.columns.values()), self.counts)
 
     def build_joint_basis(self, names: Sequence[str]) -> Array:
-        """Build the basis of all differences between the joint levels of these factors, interactions included."""
+        """Build the basis of all differences between the joint levels of these factors, interactions included; those of
+        two factors alone where interactions of more are the noise."""
+        if self.has_pairs_alone and len(names) > 2:
+            pairs = [self._build_cell_basis(pair) for pair in combinations(names, 2)]
+            return build_orthonormal_basis([basis / np.sqrt(self.counts)[:, None] for basis in pairs], self.counts)
+        return self._build_cell_basis(names)
+
+    def _build_cell_basis(self, names: Sequence[str]) -> Array:
         levels = self.number_levels(names) if names else np.zeros(self.counts.size, np.intp)
         cells = np.asarray(levels[:, None] == np.arange(1, levels.max() + 1), float)
         return build_orthonormal_basis([cells], self.counts)
@@ -219,6 +226,29 @@ class _Data:
         """Number the joint level of these factors of each cell."""
         columns = np.column_stack([self.columns[name] for name in names])
         return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+    @cached_property
+    def beyond_pairs(self) -> SumOfSquares | None:
+        """The variation beyond the effects of factors and pairs of factors, which is noise where too few settings are
+        repeated (Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed. 2005, ch. 5); None if too little is left,
+        or settings are scattered or too many."""
+        is_small = 1 < len(self.columns) <= _MOST_IN_PAIRS and self.counts.size <= _MOST_LEVELS
+        if self.is_sample or self.within.df >= LEAST_DF or not is_small:
+            return None
+        pairs = [self._build_cell_basis(pair) for pair in combinations(self.columns, 2)]
+        basis = build_orthonormal_basis([each / np.sqrt(self.counts)[:, None] for each in pairs], self.counts)
+        df = self.y.size - 1 - basis.shape[1]
+        return SumOfSquares(max(0.0, self.total - self.sum_squares(basis)), df) if df >= LEAST_DF else None
+
+    @cached_property
+    def has_pairs_alone(self) -> bool:
+        """Return whether nothing but pairs of factors can interact, and some do, so that the rest is the noise."""
+        return self.beyond_pairs is not None and _have_interactions(self, self.beyond_pairs)
+
+    @cached_property
+    def noise(self) -> SumOfSquares:
+        """The noise against which interactions are tested."""
+        return self.beyond_pairs if self.has_pairs_alone and self.beyond_pairs else self.within
 
     @property
     def is_repeated(self) -> bool:
@@ -237,9 +267,9 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    interact, hides_interactions = _has_interactions(data), _may_hide_interactions(data)
+    interact, hides_interactions = _have_interactions(data, data.noise), _may_hide_interactions(data)
     interacting = _find_active_factors(data, noise, data.main_effects) if interact else ()
-    between = (data.total - data.within.ss - data.full_model.ss) / data.total if interact else 0.0
+    between = (data.total - data.noise.ss - data.full_model.ss) / data.total if interact else 0.0
     pair = _find_interacting_pair(data, between * data.total) if interact else ()
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
@@ -327,10 +357,10 @@ def _estimate_ratio(data: _Data, names: Sequence[str], basis: Array, noise: Effe
     return Estimate(float(ratios[0]), low, high, data.level, data.y.size)
 
 
-def _has_interactions(data: _Data) -> bool:
+def _have_interactions(data: _Data, noise: SumOfSquares) -> bool:
     """Return whether the effect of a factor differs significantly between levels of the others."""
-    between = data.total - data.within.ss - data.full_model.ss
-    df, noise = data.counts.size - 1 - data.full_model.df, data.within
+    between = data.total - noise.ss - data.full_model.ss
+    df = data.y.size - 1 - data.full_model.df - noise.df
     if df < 1 or noise.df < 1 or noise.ss <= 0:
         return df >= 1 and noise.df >= 1 and between > _NOTHING * data.total
     return f_upper_p(between / df / (noise.ss / noise.df), df, noise.df) < _DIFFERS
@@ -340,7 +370,7 @@ def _may_hide_interactions(data: _Data) -> bool:
     """Return whether too few settings are repeated to tell interactions from noise, and both together are no small
     share: a factor without an effect of its own may matter."""
     unexplained = data.total - data.full_model.ss
-    return not data.is_sample and data.within.df < LEAST_DF and unexplained >= MINOR_SHARE * data.total
+    return not data.is_sample and data.noise.df < LEAST_DF and unexplained >= MINOR_SHARE * data.total
 
 
 def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
@@ -376,7 +406,7 @@ def _bound_difference(data: _Data, names: Sequence[str], basis: Array, noise: Ef
 def _estimate_joint(data: _Data, effects: ResponseEffects) -> FactorEffect | None:
     """Estimate the difference of all settings against their repeats, by the factors that take part in it. None with few
     repeats or a single factor, or if no other effect leaves room for it."""
-    noise = data.within
+    noise = data.noise
     if len(data.columns) < 2 or noise.df < LEAST_DF or data.counts.size < 2:
         return None
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
@@ -398,8 +428,8 @@ def _choose_noise(data: _Data) -> SumOfSquares:
     of scattered settings always these, or their part between settings if it is larger."""
     if data.is_sample:
         return _measure_noise_of_sample(data)
-    if data.within.df >= LEAST_DF:
-        return data.within
+    if data.noise.df >= LEAST_DF:
+        return data.noise
     return SumOfSquares(max(data.within.ss, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
 
 
