@@ -76,15 +76,20 @@ def check_places(campaign: Campaign, keeper: Keeper) -> None:
         check_names(campaign.spec, place, spool)
 
 
-def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
-    if mount.is_below(str(Path(campaign.store).resolve()), str(target)):
+def refuse_store_on_target(store: Path, target: Path) -> None:
+    """Raise InputError if the store lies on the target."""
+    if mount.is_below(str(store.resolve()), str(target)):
         raise InputError(
             "store-on-target",
             "the store {store} lies on the target {target}",
             "choose another place with {spell.store}: storing results must not disturb the measurement",
-            store=campaign.store,
+            store=store,
             target=target,
         )
+
+
+def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
+    refuse_store_on_target(Path(campaign.store), target)
     if mount.is_below(str(spool), str(target)):
         raise InputError(
             "spool-on-target",

@@ -22,7 +22,6 @@ from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
 from iosonde.ranks import launch, machine, rollcall
 from iosonde.ranks.launch import Launcher, mpirun
-from iosonde.ranks.machine import mount
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
@@ -244,14 +243,7 @@ def _is_network(mount: Facts) -> bool:
 
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
     """Refuse a store or temporary files on the target, and an invalid target. Raises InputError, TargetError."""
-    if mount.is_below(str(store), str(target)):
-        raise InputError(
-            "store-on-target",
-            "the store {store} lies on the target {target}",
-            "choose another place with {spell.store}",
-            store=store,
-            target=target,
-        )
+    preflight.refuse_store_on_target(store, target)
     preflight.refuse_temporary_on_target(target)
     _check_size(size)
     keeper.check(target, Need(0, 0), Limits())

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iosonde.campaign.caller import Caller
+from iosonde.campaign.preflight import refuse_store_on_target
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import Stop
 from iosonde.core.message import Message
@@ -15,7 +16,6 @@ from iosonde.core.units import format_percent, format_seconds, format_size
 from iosonde.measure.monitor.window import DIRECTORY, EACH, MIN_SPACE_BYTES, count_looks
 from iosonde.measure.target.keeper import Keeper
 from iosonde.measure.target.space import Limits, Need
-from iosonde.ranks.machine import mount
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 from iosonde.store.store import MARKER
@@ -195,12 +195,5 @@ def _examine_target(request: MonitorRequest, store: Path) -> str:
     with Keeper(request.idle_timeout) as keeper:
         target = keeper.resolve(Path(request.path))
         keeper.check(target, Need(request.space, count_looks(request.space) * EACH), Limits())
-    if mount.is_below(str(store), str(target)):
-        raise InputError(
-            "store-on-target",
-            "the store {store} lies on the target {target}",
-            "choose another place with {spell.store}",
-            store=store,
-            target=target,
-        )
+    refuse_store_on_target(store, target)
     return str(target)
