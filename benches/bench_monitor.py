@@ -16,9 +16,9 @@ from functools import partial
 
 import numpy as np
 
-from iosonde.stats.changes.daily import estimate_daily_pattern
-from iosonde.stats.changes.find import Search
-from iosonde.stats.changes.pooled import Pool, find_changes_together
+from iosonde.changes.daily import estimate_daily_pattern
+from iosonde.changes.find import Search
+from iosonde.changes.pooled import Pool, find_changes_together
 from iosonde.stats.estimate.distributions import binomial_interval
 
 OPERATIONS, PER_HOUR, CV, WEEK = 4, 6, 0.1, 7 * 24 * 6

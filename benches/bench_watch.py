@@ -33,12 +33,12 @@ from pathlib import Path
 import numpy as np
 
 import limits
+from iosonde.changes.all_changes import find_all_changes
+from iosonde.changes.find import Search, compute_newest_p, find_changes
+from iosonde.changes.pooled import Pool
+from iosonde.changes.suspected import find_suspected
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
-from iosonde.stats.changes.all_changes import find_all_changes
-from iosonde.stats.changes.find import Search, compute_newest_p, find_changes
-from iosonde.stats.changes.pooled import Pool
-from iosonde.stats.changes.suspected import find_suspected
 from iosonde.stats.estimate.distributions import binomial_interval
 
 SERIES, DAYS, FIRST = 48, 365, 20

@@ -16,8 +16,8 @@ from types import ModuleType
 
 import numpy as np
 
-from iosonde.stats.changes.find import Search
-from iosonde.stats.changes.pooled import Pool, find_changes_together
+from iosonde.changes.find import Search
+from iosonde.changes.pooled import Pool, find_changes_together
 
 PACKAGES = Path(__file__).parent.parent / "build/detectors"
 OURS = "iosonde watch"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import history_sample
+from iosonde.changes.find import BeforeAfter, Break, Search
 from iosonde.commands.watch.answer import Watch, watch
 from iosonde.commands.watch.change import SeriesChange, is_open
 from iosonde.commands.watch.sentence import _describe_largest
@@ -19,7 +20,6 @@ from iosonde.core.types import Better, Estimate, Experiment, Metric, Observation
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.stats.changes.find import BeforeAfter, Break, Search
 from iosonde.store import Store
 from messages import raises
 

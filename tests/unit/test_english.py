@@ -32,6 +32,7 @@ DIALECT_PER_1000 = {
     "page": 0.8,
     "ranks": 0.0,
     "serve": 0.0,
+    "changes": 0.0,
     "stats": 0.0,
     "store": 0.2,
     "survey": 0.7,

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer
+from iosonde.changes.all_changes import find_all_changes, get_step_search
+from iosonde.changes.find import Break, Search, compute_least_values
+from iosonde.changes.pooled import Pool, get_search_alone
+from iosonde.changes.suspected import find_suspected
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.verdict import UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge_all
-from iosonde.stats.changes.all_changes import find_all_changes, get_step_search
-from iosonde.stats.changes.find import Break, Search, compute_least_values
-from iosonde.stats.changes.pooled import Pool, get_search_alone
-from iosonde.stats.changes.suspected import find_suspected
 from iosonde.store.decisions import ACCEPTED, ChangeDecision
 
 from .change import OPEN, WORSE, SeriesChange, SuspectedChange, describe_series, iterate_changes

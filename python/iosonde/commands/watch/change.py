@@ -7,16 +7,16 @@ from hashlib import sha256
 from typing import Any
 
 from iosonde.answers.answer import build_level_columns
+from iosonde.changes.drifts import estimate_drift
+from iosonde.changes.facts import FactChange, find_changed_facts
+from iosonde.changes.find import BeforeAfter, Break, Search, estimate_levels
+from iosonde.changes.places import compute_place_shares
 from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.metrics import describe_change
 from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Direction, UncheckedClaim, VerdictState
-from iosonde.stats.changes.drifts import estimate_drift
-from iosonde.stats.changes.facts import FactChange, find_changed_facts
-from iosonde.stats.changes.find import BeforeAfter, Break, Search, estimate_levels
-from iosonde.stats.changes.places import compute_place_shares
 from iosonde.store.decisions import ChangeDecision
 
 from .series import WatchedSeries

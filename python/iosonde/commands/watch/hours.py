@@ -7,8 +7,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.changes.daily import DAY_H, MIN_DAYS, DailyPattern, estimate_daily_pattern
 from iosonde.core.message import Message
-from iosonde.stats.changes.daily import DAY_H, MIN_DAYS, DailyPattern, estimate_daily_pattern
 
 from .series import WatchedSeries
 

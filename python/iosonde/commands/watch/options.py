@@ -17,8 +17,8 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
+    from iosonde.changes.find import Search
     from iosonde.data.source import Source
-    from iosonde.stats.changes.find import Search
     from iosonde.store.decisions import ChangeDecision
 
     from .answer import Watch

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.changes.pooled import Pool
 from iosonde.core.types import Better
-from iosonde.stats.changes.pooled import Pool
 
 from .series import WatchedSeries
 

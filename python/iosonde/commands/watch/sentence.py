@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from iosonde.changes.find import Search
+from iosonde.changes.step import find_step, measure_step
 from iosonde.core.units import format_ratio
 from iosonde.core.words import format_count, format_decimals
-from iosonde.stats.changes.find import Search
-from iosonde.stats.changes.step import find_step, measure_step
 
 from .change import WORSE, SeriesChange, SuspectedChange, describe_commit
 from .series import WatchedSeries

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from iosonde.changes.step import find_step
 from iosonde.core.types import Better
-from iosonde.stats.changes.step import find_step
 
 from .answer import Watch
 from .change import WORSE

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 
+from iosonde.changes.jumps import LEAST as LEAST_AFTER
+from iosonde.changes.suspected import MOST
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale
 from iosonde.core.words import format_count, format_ratio_interval
 from iosonde.layout.text import escape, format_estimate_parts, paragraphs, wrapped
-from iosonde.stats.changes.jumps import LEAST as LEAST_AFTER
-from iosonde.stats.changes.suspected import MOST
 from iosonde.store.decisions import BASELINE, ChangeDecision
 
 from .answer import Watch

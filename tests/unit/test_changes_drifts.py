@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from iosonde.stats.changes.all_changes import find_all_changes
-from iosonde.stats.changes.drifts import (
+from iosonde.changes.all_changes import find_all_changes
+from iosonde.changes.drifts import (
     compute_trend_p,
     estimate_drift,
     estimate_sen_slope,
@@ -15,9 +15,9 @@ from iosonde.stats.changes.drifts import (
     fit_sen_line,
     measure_trend,
 )
-from iosonde.stats.changes.find import Break, Search
-from iosonde.stats.changes.pooled import Pool
-from iosonde.stats.changes.suspected import find_suspected
+from iosonde.changes.find import Break, Search
+from iosonde.changes.pooled import Pool
+from iosonde.changes.suspected import find_suspected
 
 RARE = Search(rate=0.005)
 

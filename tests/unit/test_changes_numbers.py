@@ -1,4 +1,4 @@
-"""Each number of a change by a second computation; those of whole series are in ``test_stats_changes``."""
+"""Each number of a change by a second computation; those of whole series are in ``test_changes_find``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from iosonde.core.stored import StoredRun
-from iosonde.stats.changes import evidence, find
-from iosonde.stats.changes.facts import FactChange, find_changed_facts
-from iosonde.stats.changes.find import (
+from iosonde.changes import evidence, find
+from iosonde.changes.facts import FactChange, find_changed_facts
+from iosonde.changes.find import (
     Break,
     Search,
     SearchedValues,
@@ -19,6 +18,7 @@ from iosonde.stats.changes.find import (
     list_seeded_ranges,
     search_histories,
 )
+from iosonde.core.stored import StoredRun
 from iosonde.stats.estimate.compare import build_group, compare_groups
 from iosonde.stats.estimate.multiple import find_discovery_p_limit
 from messages import codes

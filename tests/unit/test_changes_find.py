@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.evidence import (
+from iosonde.changes.evidence import (
     compute_normal_scores,
     compute_split_p,
     compute_variance_inflation,
     find_best_split,
 )
-from iosonde.stats.changes.find import Search, compute_least_values, compute_newest_p, estimate_levels, find_changes
+from iosonde.changes.find import Search, compute_least_values, compute_newest_p, estimate_levels, find_changes
 from iosonde.stats.estimate.multiple import find_discovery_p_limit
 
 sys.path.append(str(Path(__file__).parents[2] / "benches"))

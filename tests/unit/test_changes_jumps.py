@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.all_changes import find_all_changes
-from iosonde.stats.changes.find import Break, Search
-from iosonde.stats.changes.jumps import find_jumps
-from iosonde.stats.changes.places import compute_place_shares, locate
-from iosonde.stats.changes.pooled import Pool, find_changes_together
-from iosonde.stats.changes.returns import find_return
+from iosonde.changes.all_changes import find_all_changes
+from iosonde.changes.find import Break, Search
+from iosonde.changes.jumps import find_jumps
+from iosonde.changes.places import compute_place_shares, locate
+from iosonde.changes.pooled import Pool, find_changes_together
+from iosonde.changes.returns import find_return
 
 JUMPS = Search(rate=0.005)
 

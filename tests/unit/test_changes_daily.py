@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.daily import MIN_DAYS, estimate_daily_pattern
-from iosonde.stats.changes.find import Search, find_changes
+from iosonde.changes.daily import MIN_DAYS, estimate_daily_pattern
+from iosonde.changes.find import Search, find_changes
 
 BUSY = np.where((np.arange(24) >= 9) & (np.arange(24) < 18), 1.8, 1.0)
 

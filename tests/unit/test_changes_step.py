@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.step import find_step, measure_step
+from iosonde.changes.step import find_step, measure_step
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.stats.changes.find import Search, SearchedValues, find_changes, search_newest
-from iosonde.stats.changes.suspected import MOST, find_suspected
+from iosonde.changes.find import Search, SearchedValues, find_changes, search_newest
+from iosonde.changes.suspected import MOST, find_suspected
 
 SEARCH = Search()
 

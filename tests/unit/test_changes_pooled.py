@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from iosonde.stats.changes.find import Break, Search, compute_newest_p_of, find_changes
-from iosonde.stats.changes.pooled import Pool, build_histories, find_changes_together, get_search_alone
+from iosonde.changes.find import Break, Search, compute_newest_p_of, find_changes
+from iosonde.changes.pooled import Pool, build_histories, find_changes_together, get_search_alone
 
 K, SEARCH = 8, Search()
 EVERY = tuple(range(K))
