@@ -40,16 +40,31 @@ def normalize_dates(texts: Sequence[str], name: str) -> list[str] | None:
     """Return the dates of a column ``name`` so that their texts sort by time: ``2026-03-01`` if none has a time, else
     ``2026-03-01T10:00:00Z``, where a time without a zone is taken for UTC. Return None if one of them is no date.
     Raises InputError if 3/1/2026 may be March or January."""
+    moments = _parse(texts, name)
+    if not moments:
+        return None
+    if all((moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0) for moment in moments):
+        return [moment.date().isoformat() for moment in moments]
+    return [moment.isoformat().replace("+00:00", "Z") for moment in moments]
+
+
+def parse_moments(texts: Sequence[str], name: str) -> list[float] | None:
+    """Return the seconds since 1970 of the dates with times of a column ``name``, or since midnight of times of a day;
+    None if one is neither. Raises InputError if 3/1/2026 may be March or January."""
+    days = [_TIME_OF_DAY.fullmatch(text.strip()) is not None for text in texts]
+    if any(days):
+        texts = [f"1970/1/1 {text.strip()}" for text in texts]
+    moments = _parse(texts, name) if all(days) or not any(days) else []
+    return [moment.timestamp() for moment in moments] or None
+
+
+def _parse(texts: Sequence[str], name: str) -> list[datetime]:
+    """Return the moments of the dates, in UTC; none if one is no date."""
     try:
         moments = [datetime.fromisoformat(text.strip()) for text in texts]
     except ValueError:
         moments = _parse_numbered(texts, name)
-    if not moments:
-        return None
-    moments = [moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments]
-    if all((moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0) for moment in moments):
-        return [moment.date().isoformat() for moment in moments]
-    return [moment.isoformat().replace("+00:00", "Z") for moment in moments]
+    return [moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments]
 
 
 def _parse_numbered(texts: Sequence[str], name: str) -> list[datetime]:

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from iosonde.core.column_roles import REMARK_NAMES, ColumnRole
 from iosonde.core.column_units import split_column_name
+from iosonde.core.column_values import has_integers
 from iosonde.core.message import Message
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table, format_cell, tidy_number
 
 # Any of these words in a name, or that of a remark; a column of text.
@@ -31,6 +33,27 @@ _FAILURES = frozenset(
         "message",
         "msg",
     )
+)
+# Words of a name that counts failures: more than 0 of them failed the trial.
+_FAILURE_COUNTS = frozenset(
+    (
+        "errors",
+        "errs",
+        "failures",
+        "failed",
+        "failure",
+        "error",
+        "err",
+        "fehler",
+        "erreurs",
+        "errores",
+        "aborts",
+        "crashes",
+    )
+)
+_COUNTED = frozenset(
+    ("n", "no", "num", "number", "count", "counts", "of", "total", "io", "ios", "i", "o", "op", "ops", "operation")
+    + ("operations", "request", "requests", "reqs", "read", "write", "anzahl")
 )
 _AMBIGUOUS = frozenset(("code", "return", "status", "message", "msg"))  # alone no names of failures
 _SUCCESS = re.compile(
@@ -55,10 +78,22 @@ def drop_failed_rows(table: Table) -> Table:
     """Return the table without the rows that columns of outcomes call failed, if those are fewer than half, with a
     warning for each such column, which is no factor."""
     for name in table.names:
-        mask = _find_failed(table.columns[name])
+        column = table.columns[name]
+        mask = _find_failed(column)
+        if is_failure_count(column):
+            mask = None if _is_measured_alone(table, column) else mask
+            role = ColumnRole.FACT if set(column.levels) <= {0, 1} else ColumnRole.OUTCOME
+            column = replace(column, role=column.role or role)
         if mask is not None:
-            table = drop_rows(table, table.columns[name], mask, "failed-rows", "trials failed")
+            table = drop_rows(table, column, mask, "failed-rows", "trials failed")
     return table
+
+
+def is_failure_count(column: Column) -> bool:
+    """Return whether a column of whole numbers counts failures by its name: ``errors``, ``failed ops``."""
+    words = set(split_column_name(column.label or column.name))
+    has_words = bool(words & _FAILURE_COUNTS) and words <= _FAILURE_COUNTS | _COUNTED
+    return has_words and column.numeric and not column.unit and has_integers(column)
 
 
 def mentions_failure(cell: str) -> bool:
@@ -93,7 +128,7 @@ def is_failure(text: str) -> bool:
 def _find_failed(column: Column) -> Mask | None:
     """Return which rows failed; None if the column holds no outcomes, or none or half of them are failures."""
     words = set(split_column_name(column.label or column.name))
-    is_failure_name = words <= _FAILURES and (len(words) > 1 or not words <= _AMBIGUOUS)
+    is_failure_name = words <= _FAILURES and (len(words) > 1 or not words <= _AMBIGUOUS) or is_failure_count(column)
     if column.unit or not words or column.missing.all():
         return None
     if column.numeric:
@@ -105,6 +140,14 @@ def _find_failed(column: Column) -> Mask | None:
     else:
         return None
     return None if failed is None or not 0 < 2 * failed.sum() < len(failed) else failed
+
+
+def _is_measured_alone(table: Table, column: Column) -> bool:
+    """Return whether no other column looks measured."""
+    others = (other for name, other in table.columns.items() if name != column.name and other.numeric)
+    return not any(
+        is_speed(build_metric(other.label or other.name, other.unit)) or not has_integers(other) for other in others
+    )
 
 
 def _mask_failed_numbers(column: Column, is_failure_name: bool, is_success_name: bool) -> Mask | None:

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.contradiction import BELOW_ZERO
+from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 
+from .clock_columns import derive_durations
 from .copied_rows import drop_copied_rows
 from .failed_rows import drop_failed_rows
 from .identifiers import mark_identifiers
@@ -34,9 +36,9 @@ def drop_impossible_numbers(table: Table) -> Table:
     """Return the table without rows that are no trials (failed, marked, copied, with swapped cells), and without rates
     and times below 0 (S138) or in another unit (S126), which become missing values, with a warning for each column. A
     column in which those below 0 are as many as the others is left as it is: it holds differences. Numbers that may be
-    marks of failed trials stay, with a warning."""
+    marks of failed trials stay, with a warning. Raises DataError for a column of speeds below 0 only."""
     table = drop_swapped_rows(drop_copied_rows(drop_marked_rows(drop_failed_rows(table))))
-    table = mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(table))))
+    table = derive_durations(mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(table)))))
     warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
     return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 
@@ -45,7 +47,7 @@ def _drop_below_zero(table: Table) -> Table:
     columns = {
         column.name: (column, mask)
         for column in table.columns.values()
-        if (mask := _find_below_zero(column)) is not None
+        if (mask := _find_below_zero(table, column)) is not None
     }
     if not columns:
         return table
@@ -82,13 +84,23 @@ def _iterate_mark_warnings(table: Table, column: Column) -> Iterator[Message]:
             )
 
 
-def _find_below_zero(column: Column) -> np.ndarray | None:
-    """Return which numbers are impossible; None if there are none, or the column may hold numbers below 0."""
+def _find_below_zero(table: Table, column: Column) -> np.ndarray | None:
+    """Return which numbers are impossible; None if there are none, or the column may hold numbers below 0. Raises
+    DataError if all are."""
     name = column.label or column.name
     if not column.numeric or _DIFFERENCES.search(name) or not is_speed(build_metric(name, column.unit)):
         return None
     values = column.values.astype(float)
     below, above = values < 0, values > 0
+    if below.any() and not np.any(values >= 0) and not np.all(np.diff(values) > 0):
+        raise DataError(
+            "only-below-zero",
+            "{row}, column '{column}': {value:g} and all other values are below 0, which no rate or time can be",
+            "correct the signs, or call a column of differences {column}_change",
+            row=table.place(int(np.argmax(below))),
+            column=column.name,
+            value=float(values[below][0]),
+        )
     if not below.any() or 2 * below.sum() >= above.sum() or bool(np.all(np.diff(values) > 0)):
         return None
     return below

@@ -1,4 +1,5 @@
-"""Levels of a factor in columns (``1 client``, ``4 clients``; ``c=1``, ``c=4``; ``1``, ``4``): rows of one response."""
+"""Levels of a factor in columns (``1 client``, ``4 clients``; ``c=1``, ``c=4``; ``1``, ``4``), and trials in columns of
+their dates (``2026-03-01``): rows of one response."""
 
 import re
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
+from .dates import is_date
 from .raw_rows import parse_values
 
 _LEVEL = r"\d+(?:\.\d+)?"
@@ -22,6 +24,7 @@ _FORMS = (
     re.compile(rf"(?P<level>{_LEVEL}(?:\s*[kKMG](?:i?B)?)?)(?P<factor>)"),  # 4, 64k
 )
 _UNNAMED = "level"
+_DATE, _DATES = "date", len(_FORMS)  # the factor and the form of dates
 # Words after a number that is no level: statistics, trials and units.
 _NO_FACTORS = frozenset(
     ("th", "st", "nd", "rd", "pct", "percentile", "quantile", "run", "trial", "rep", "test", "sample", "iteration")
@@ -47,6 +50,9 @@ def fold_levels(table: Table, question: Sequence[str] = ()) -> Table:
 
 
 def _find_place(column: Column) -> _Place | None:
+    date = column.label or column.name
+    if is_date(date) and not date.isdecimal():
+        return _Place(column, _DATE, date, _DATES)
     for form, pattern in enumerate(_FORMS):
         match = pattern.fullmatch(column.label if _has_unit_in_brackets(column) else column.name)
         if match and _strip_plural(match["factor"]) not in _NO_FACTORS:
@@ -89,6 +95,8 @@ def _fold(table: Table, group: Sequence[_Place]) -> Table:
     values = np.concatenate([column.values for column in map(attrgetter("column"), group)])[order]
     units = {place.column.unit for place in group if place.form or _has_unit_in_brackets(place.column)}
     columns[response] = Column(response, values, response, units.pop() if len(units) == 1 else "")
+    if group[0].form == _DATES:  # a trial of each date
+        return replace(rows, columns=columns, repeats=(*table.repeats, *names))
     message = Message(
         "levels-in-columns",
         "{columns} are levels of {factor}, in rows now; {spell.roles:'{name}=response'} keeps the columns",

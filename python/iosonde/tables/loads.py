@@ -10,6 +10,7 @@ from iosonde.core.column_values import has_integers, is_mostly_distinct
 from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
+from .failed_rows import is_failure_count
 from .raw_rows import parse_values
 
 # Conditions that were there before, if the numbers look measured.
@@ -28,11 +29,13 @@ _TROUBLES = frozenset(
 )
 # Changes and shares that were computed from results.
 _DERIVED = frozenset(
-    ("diff", "difference", "delta", "change", "gain", "improvement", "speedup", "differenz", "änderung", "verbesserung")
+    ("diff", "difference", "delta", "change", "gain", "improvement", "speedup", "ratio", "relative", "vs", "baseline")
+    + ("differenz", "änderung", "verbesserung", "verhältnis", "faktor")
 )
 _FEWEST_LEVELS = 8  # of numbers with decimals that no one sets
 _ROUND = 5  # percent: whoever sets many shares takes multiples of it
-_PERCENT = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*%")
+_SHARES_IN_CELLS = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(%|[x×])")
+_RATIO = "×"  # unit of 1.01x, of two results
 
 
 def guess_load_roles(
@@ -53,7 +56,7 @@ def _guess_load_role(column: Column) -> ColumnRole | None:
     words = set(split_column_name(column.label or column.name))
     if not column.numeric or column.missing.all() or is_rate(column.unit):
         return None
-    is_trouble = bool(words & _TROUBLES) and has_integers(column)
+    is_trouble = is_failure_count(column) or (bool(words & _TROUBLES) and has_integers(column))
     if is_trouble or _is_derived(column):
         return ColumnRole.OUTCOME
     if words & _BOUNDS:
@@ -66,29 +69,31 @@ def _guess_load_role(column: Column) -> ColumnRole | None:
 
 
 def convert_percentages(table: Table) -> Table:
-    """Convert cells such as ``21%`` to numbers where nobody set them, with a warning."""
+    """Convert cells such as ``21%`` and ``1.01x`` to numbers where nobody set them, with a warning."""
     for column in table.columns.values():
         cells = [] if column.numeric else list(column.counts)
-        matches = {cell: match[1] for cell in cells if (match := _PERCENT.fullmatch(cell.strip()))}
-        if not cells or len(matches) < len(cells):
+        matches = {cell: match for cell in cells if (match := _SHARES_IN_CELLS.fullmatch(cell.strip()))}
+        marks = {"%" if match[2] == "%" else _RATIO for match in matches.values()}
+        if len(marks) != 1 or len(matches) < len(cells):
             continue
-        values = parse_values(["" if value is None else matches[str(value)] for value in column.values])
-        numbers = replace(column, values=values, unit=column.unit or "%")
+        values = parse_values(["" if value is None else matches[str(value)][1] for value in column.values])
+        numbers = replace(column, values=values, unit=column.unit or marks.pop())
         if _is_share(column) or _is_derived(numbers):
-            message = Message("percentages", "the cells of column '{column}' are percentages", column=column.name)
+            what = "ratios" if numbers.unit == _RATIO else "percentages"
+            message = Message("percentages", "the cells of column '{column}' are {what}", column=column.name, what=what)
             columns = {**table.columns, column.name: numbers}
             table = replace(table, columns=columns, warnings=(*table.warnings, message))
     return table
 
 
 def _is_derived(column: Column) -> bool:
-    """Return whether a column of percentages is named as a change, or has many that are not round: a share of another
-    result."""
+    """Return whether a column of percentages or ratios is named as a change, or has many that are not round: a share of
+    another result."""
     levels = [float(level) for level in column.levels if isinstance(level, int | float)]
-    n_round = sum(level % _ROUND == 0 for level in levels)
+    n_round = sum(level % (1 if column.unit == _RATIO else _ROUND) == 0 for level in levels)
     is_scattered = len(levels) >= _FEWEST_LEVELS and 2 * n_round < len(levels)
     is_change = not _DERIVED.isdisjoint(split_column_name(column.label or column.name))
-    return column.unit in ("%", "percent") and (is_scattered or is_change)
+    return column.unit in ("%", "percent", _RATIO) and (is_scattered or is_change)
 
 
 def _is_share(column: Column) -> bool:

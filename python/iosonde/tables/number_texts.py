@@ -37,6 +37,7 @@ _APPROXIMATE = re.compile(rf"[~≈]?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
 _TRIAL = re.compile(r"(\D*)(\d+)(\D*)")
+_INFINITE = ("inf", "infinity", "∞")
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
 _RATE_WORDS = _OPERATION_WORDS | {"bandwidth", "bw", "throughput", "tput", "bandbreite", "durchsatz"}
@@ -106,7 +107,7 @@ def _clear_failures(table: Table) -> Table:
         words = column.counts
         failures = {word: n for word, n in words.items() if mentions_failure(word)}
         n_failed = sum(failures.values())
-        numbers = [word for word in words if word not in failures]
+        numbers = [word for word in words if word not in failures and word.lower().lstrip("+-") not in _INFINITE]
         if failures and all(map(_BEGINS_NUMBER.match, numbers)) and 2 * n_failed <= words.total():
             message = Message(
                 "failed-trials",
