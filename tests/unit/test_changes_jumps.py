@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from iosonde.changes.all_changes import find_all_changes
+from iosonde.changes.evidence import find_best_split
 from iosonde.changes.find import Break, Search
 from iosonde.changes.jumps import find_jumps
 from iosonde.changes.places import compute_place_shares, locate
@@ -73,6 +74,27 @@ def test_a_jump_is_measured_from_the_newest_level():
     values = noise(90)
     values[60:87] *= 0.8
     assert [change.at for change in find_alone(values)] == [60, 87]  # back again
+
+
+@pytest.mark.parametrize("size", [0.6, 0.7, 0.8])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_change_keeps_its_place_while_nights_come(seed, size):
+    series = [noise(60, 100 * seed + number) for number in range(8)]
+    for values in series:
+        values[49:] *= size
+    for n in range(53, 57):  # the fourth night is too few for a step, which would take the one before along
+        pools = [build_pool(np.array([values[:n] for values in series]))]
+        found = find_all_changes([values[:n] for values in series], pools, Search())
+        assert {change.at for changes in found for change in changes} == {49}
+        assert {(change.first, change.last) for changes in found for change in changes} == {(49, 49)}
+
+
+def test_the_bounds_of_the_last_place_reach_the_values_that_are_too_few():
+    values = noise(60)
+    values[56:] *= 0.8
+    split = find_best_split(values, 5)
+    assert split is not None and (split.at, split.last >= 56) == (55, True)
+    assert locate(values, Break(0, 60, split.at, 0.001, 0.0, split.first, split.last)).at == 56
 
 
 @pytest.mark.slow

@@ -185,10 +185,11 @@ def split_by_hand(values: np.ndarray, least: int, correlated: float = 0.0):
     variance = (rest @ rest) / max(1.0, n - worth[first] - worth[n - first])
     t = {
         at: (scores[at:].mean() - scores[:at].mean()) / np.sqrt(variance * (worth[at] / at + worth[n - at] / (n - at)))
-        for at in places
+        for at in range(least, n)
     }
-    best = max(t, key=lambda at: abs(t[at]))
-    near = [at for at in places if t[at] ** 2 >= t[best] ** 2 - 6]
+    best = max(places, key=lambda at: abs(t[at]))
+    possible = places if best < n - least else t  # of the last place, all later ones may be as likely
+    near = [at for at in possible if t[at] ** 2 >= t[best] ** 2 - 6]
     tail = scipy_stats.t.sf(abs(t[best]), max(1.0, (n - 2) * (1 - rho**2) / 2))
     return best, np.sign(t[best]) * scipy_stats.norm.isf(tail), rho, near[0], near[-1]
 

@@ -8,8 +8,8 @@ from iosonde.core.arrays import Array
 
 from .drifts import find_drifts
 from .find import INSIDE, Break, Search
-from .jumps import collect_magnitudes, find_jumps, measure_jump_delay
-from .places import locate
+from .jumps import LEAST, collect_magnitudes, find_jumps, measure_jump_delay
+from .places import is_better_place, locate
 from .pooled import Pool, find_changes_together
 from .returns import find_return
 
@@ -24,12 +24,12 @@ def get_step_search(search: Search) -> Search:
 def find_all_changes(series: Sequence[Array], pools: Sequence[Pool], search: Search) -> list[tuple[Break, ...]]:
     """Return the changes of each series in order of time. Values are finite and in order of time."""
     steps = [
-        _locate_all(values, changes)
+        _locate_all(values, changes, min(LEAST, search.least))
         for values, changes in zip(series, find_changes_together(series, pools, get_step_search(search)), strict=True)
     ]
     search_jumps = replace(search, rate=search.rate * _JUMPS)
     jumps = find_jumps(series, pools, steps, search_jumps)
-    changed = [_sort([*changes, *several]) for changes, several in zip(steps, jumps, strict=True)]
+    changed = [_merge(*each) for each in zip(series, steps, jumps, strict=True)]
     changed = _add_drifts(series, pools, changed, search)
     breaks = [list(_iterate_returns(values, changes, search)) for values, changes in zip(series, changed, strict=True)]
     alone = replace(search_jumps, rate=search_jumps.rate / max(1, len(series)))
@@ -45,14 +45,30 @@ def find_all_changes(series: Sequence[Array], pools: Sequence[Pool], search: Sea
     ]
 
 
-def _locate_all(values: Array, changes: Sequence[Break]) -> list[Break]:
-    """Return steps with their most likely places between their neighbours."""
+def _locate_all(values: Array, changes: Sequence[Break], least: int) -> list[Break]:
+    """Return steps with their most likely places between their neighbours; without those of fewer than ``least``
+    values, which may be outliers."""
     places = [0, *(change.at for change in changes), values.size]
     located = [
         locate(values, replace(change, begin=begin, end=end))
         for change, begin, end in zip(changes, places, places[2:], strict=False)
     ]
-    return [replace(change, begin=old.begin, end=old.end) for change, old in zip(located, changes, strict=True)]
+    return [
+        replace(change, begin=old.begin, end=old.end)
+        for change, old in zip(located, changes, strict=True)
+        if old.end - change.at >= least
+    ]
+
+
+def _merge(values: Array, steps: Sequence[Break], jumps: Sequence[Break]) -> list[Break]:
+    """Return the steps and jumps of a series. A step next to a jump is the same change: it stays where the jump was
+    found until its values clearly say otherwise, so that its date does not move while nights come."""
+    changes = list(steps)
+    for jump in jumps:
+        rivals = [step for step in changes if abs(step.at - jump.at) < 2 * LEAST]
+        if not any(step.at == jump.at or is_better_place(values, step, jump) for step in rivals):
+            changes = [step for step in changes if step not in rivals] + [jump]
+    return _sort(changes)
 
 
 def _sort(changes: Sequence[Break]) -> list[Break]:

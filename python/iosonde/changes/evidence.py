@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from iosonde.core.arrays import Array, Indices
+from iosonde.core.arrays import Array
 from iosonde.stats.estimate.distributions import normal_quantile, t_two_sided_p
 
 _MOST_CORRELATED = 0.95
@@ -45,11 +45,12 @@ def find_best_split(values: Array, least: int, correlated: float = 0.0) -> RankS
     """Return the most significant place with at least ``least`` values on either side, or None if there is none or no
     spread.
 
-    ``correlated``: a lower bound of the correlation of neighbours that is known from more than these values.
+    ``correlated``: a lower bound of the correlation of neighbours that is known from more than these values. If the
+    place is the last one with ``least`` values after it, the bounds reach further: a later one may be as likely.
     """
     if values.size < 2 * least or np.ptp(values) == 0:
         return None
-    return _find_split(compute_normal_scores(values), np.arange(least, values.size - least + 1), correlated)
+    return _find_split(compute_normal_scores(values), least, values.size - least, correlated, values.size)
 
 
 def find_best_pooled_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit | None:
@@ -63,7 +64,7 @@ def find_best_pooled_split(values: Array, least: int, correlated: float = 0.0) -
     split = find_best_split(values, least, correlated)
     if split is None:
         return None
-    mean = _find_split(values - values.mean(), np.arange(least, values.size - least + 1), correlated)
+    mean = _find_split(values - values.mean(), least, values.size - least, correlated, values.size)
     if split.z * mean.z <= 0:
         return split
     return replace(
@@ -75,15 +76,18 @@ def find_best_pooled_split(values: Array, least: int, correlated: float = 0.0) -
 
 def evaluate_split(values: Array, at: int, correlated: float = 0.0) -> RankSplit | None:
     """Return the evidence of a change at a place that is known from elsewhere, or None without spread."""
-    return None if np.ptp(values) == 0 else _find_split(compute_normal_scores(values), np.array([at]), correlated)
+    return None if np.ptp(values) == 0 else _find_split(compute_normal_scores(values), at, at, correlated, at)
 
 
-def _find_split(scores: Array, before: Indices, correlated: float) -> RankSplit:
-    """Return the most significant of the places ``before``. The scores add up to 0."""
-    n, first = scores.size, int(before[0])
+def _find_split(scores: Array, first: int, last: int, correlated: float, end: int) -> RankSplit:
+    """Return the most significant of the places ``first`` to ``last``. The scores add up to 0. If it is the last one,
+    its bounds reach on to the places below ``end`` that are nearly as significant."""
+    n, n_tested = scores.size, last - first + 1
+    before = np.arange(first, max(end, last + 1))
     sums = np.cumsum(scores)[before - 1]
     apart = -sums / (n - before) - sums / before  # difference of the means: the scores add up to 0
-    at = int(before[np.argmax(np.abs(apart) * np.sqrt(before * (n - before)))])
+    scaled = np.abs(apart) * np.sqrt(before * (n - before))
+    at = int(before[np.argmax(scaled[:n_tested])])
     rest = np.concatenate([scores[:at] - scores[:at].mean(), scores[at:] - scores[at:].mean()])
     square = float(rest @ rest)
     if square <= 1e-12 * n:
@@ -93,8 +97,9 @@ def _find_split(scores: Array, before: Indices, correlated: float) -> RankSplit:
     variance = square / max(1.0, n - worth[at] - worth[n - at])
     errors = np.sqrt(variance * (worth[before] / before + worth[n - before] / (n - before)))
     telling = apart / errors
-    place = int(np.argmax(np.abs(telling)))
-    near = before[telling**2 >= telling[place] ** 2 - 2 * _NEARLY]
+    place = int(np.argmax(np.abs(telling[:n_tested])))
+    possible = before.size if place == n_tested - 1 else n_tested
+    near = before[:possible][telling[:possible] ** 2 >= telling[place] ** 2 - 2 * _NEARLY]
     return RankSplit(
         int(before[place]),
         t_to_normal_deviate(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),

@@ -53,14 +53,16 @@ def find_jumps(
 def _find_in_series(values: Array, breaks: Sequence[Break], others: Array, search: Search) -> list[Break]:
     jumps: list[Break] = []
     for at in _list_candidates(values, min(LEAST, search.least)):
-        before = sorted([*(change for change in breaks if change.at < at), *jumps], key=lambda change: change.at)
+        # A step that is nearer may be this jump, dated wrongly.
+        known = [change for change in breaks if change.at <= at - 2 * LEAST]
+        before = [*known, *jumps]
         tests = [
             _test(values[: at + after], before, others, after, search)
             for after in _list_lengths(search)
             if at + after <= values.size
         ]
         best = min((jump for jump in tests if jump), key=lambda jump: jump.p, default=None)
-        is_duplicate = any(abs(change.at - at) < LEAST for change in (*breaks, *jumps))
+        is_duplicate = any(abs(jump.at - at) < LEAST for jump in jumps)
         if best and best.p <= search.rate and not is_duplicate:
             jumps.append(best)
     return jumps
@@ -113,7 +115,7 @@ def _list_lengths(search: Search) -> range:
 
 def _collect_residuals(values: Array, changes: Sequence[Break]) -> Array:
     """Return residuals from the medians of the segments between the changes."""
-    places = [0, *(change.at for change in changes if change.at < values.size), values.size]
+    places = sorted({0, values.size, *(change.at for change in changes if change.at < values.size)})
     return np.concatenate([values[begin:end] - np.median(values[begin:end]) for begin, end in pairwise(places)])
 
 

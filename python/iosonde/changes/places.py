@@ -37,6 +37,13 @@ def locate(values: Array, change: Break) -> Break:
     return replace(change, at=change.first + int(np.argmax(logs)), first=first, last=last)
 
 
+def is_better_place(values: Array, change: Break, other: Break) -> bool:
+    """Return whether the values between two places of a large change clearly prefer the first one."""
+    first, last = min(change.at, other.at), max(change.at, other.at)
+    logs = _compute_log_likelihoods(values, replace(other, end=max(change.end, other.end), first=first, last=last))
+    return logs is not None and bool(logs[change.at - first] > logs[other.at - first] + _NEARLY)
+
+
 def measure_noise(residuals: Array) -> float:
     """Return the standard deviation of residuals, of which a few may be outliers, from their median magnitude."""
     return 1.4826 * float(np.median(np.abs(residuals)))
