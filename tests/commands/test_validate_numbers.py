@@ -17,6 +17,7 @@ from iosonde.model.fit.choose import MANY
 from iosonde.model.fit.features import build_examples
 from iosonde.model.fit.folds import Groups, group_inseparable_rows
 from iosonde.model.fit.validate import Candidate, CurvePoint, Judged
+from messages import codes
 
 
 def judge(family: str, mae: float | None = 1.0) -> Judged:
@@ -102,3 +103,13 @@ def test_rows_are_folded_one_way():
     assert fold(inverse=True, n_folds=3) == ([(4, 8)] * 3, "inverse-folds", {"n_folds": 3})
     assert fold(share=0.5) == ([(6, 6)], "random-split", {"percent": 50})
     assert fold(leave_out="a") == ([(8, 4)] * 3, "leave-level-out", {"n_folds": 3, "factor": "a"})
+
+
+@pytest.mark.parametrize(("n_folds", "code"), [(3, "crossed-folds"), (4, "cross-validation")])
+def test_folds_across_bring_ups_that_are_not_as_many_as_requested(n_folds, code):
+    bring_up = np.repeat(np.arange(12), 3)
+    columns = {"net": bring_up // 6, "size": np.tile(np.arange(3), 12), "bring_up": bring_up, "y": 1.0 + bring_up}
+    data = build_examples(build_table(columns), "y", ["net", "size"])
+    groups = group_inseparable_rows(data)
+    made, how = _build_folds(data, groups, Learning(n_folds=n_folds), False, None, None)
+    assert (len(made), codes([how])) == (4, [code])

@@ -713,6 +713,12 @@ def test_candidates_from_the_simplest(n_settings, gaussian):
     assert [one.options for one in list_auto_candidates(5)[1:3]] == [{}, {}]
 
 
+def test_few_settings_are_fitted_by_simple_families_alone():
+    flexible = {"gaussian", "boosting", "forest"}
+    assert not flexible & {one.family for one in list_auto_candidates(4)}
+    assert flexible < {one.family for one in list_auto_candidates(5)}
+
+
 def test_a_choice_in_json_holds_what_was_judged():
     """Gain: how much less each row is missed by than by the mean of the others; of single rows its error is sd/√n."""
     data = grid(noise=3.0)

@@ -159,6 +159,14 @@ def _build_folds(
         return folds.swap_training_and_test(fold_list), Message(
             "inverse-folds", "learned from one of {n_folds} folds, judged by the others", n_folds=len(fold_list)
         )
+    if how.n_folds and len(fold_list) != how.n_folds:  # test rows that share neither setting nor bring-up
+        return fold_list, Message(
+            "crossed-folds",
+            "{n_folds} folds, not {n_asked}: blocks of settings × bring-ups, each predicted by a model of those that "
+            "share neither",
+            n_folds=len(fold_list),
+            n_asked=how.n_folds,
+        )
     return fold_list, Message(
         "cross-validation", "{n_folds} folds, each predicted by a model of the others", n_folds=len(fold_list)
     )

@@ -37,6 +37,8 @@ AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear", "loglog
     Candidate("forest"),
 )
 GAUSSIAN_MOST = 100  # settings; its time grows with their cube
+FLEXIBLE = ("gaussian", "boosting", "forest")
+FLEXIBLE_LEAST = 5  # settings: with one left out, fewer than four points, through which a line or a tree goes as well
 MANY = 20_000  # rows from which one split is as good as folds
 CHOICE_MOST = 2000  # rows used for the choice
 OUTER, INNER = 4, 3
@@ -293,7 +295,12 @@ def _sample_groups(group: Indices, most: int, seed: int) -> Indices:
 
 def list_auto_candidates(n_settings: int, terms: str = "") -> list[Candidate]:
     """The candidates of ``--family auto``, from the simplest."""
-    chosen = [c for c in AUTO if c.family != "gaussian" or n_settings <= GAUSSIAN_MOST]
+    chosen = [
+        c
+        for c in AUTO
+        if (c.family not in FLEXIBLE or n_settings >= FLEXIBLE_LEAST)
+        and (c.family != "gaussian" or n_settings <= GAUSSIAN_MOST)
+    ]
     return [
         Candidate(c.family, {"terms": terms}) if terms and "terms" in import_family(c.family).OPTIONS else c
         for c in chosen
