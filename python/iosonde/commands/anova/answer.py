@@ -1,6 +1,6 @@
 """Which factors the variation of a response belongs to: sums of squares, shares, F and p."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -11,7 +11,6 @@ from iosonde.answers.caveats import list_caveats
 from iosonde.answers.logarithms import advise_logarithms
 from iosonde.answers.trials import estimate_main_effects
 from iosonde.commands.regress.answer import choose_response_and_terms, fit_separable_terms
-from iosonde.commands.regress.slopes import warn_unequal_spread
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.units import format_percent
@@ -34,7 +33,11 @@ from iosonde.stats.regression.effect_types import (
     list_interacting_factors,
 )
 from iosonde.stats.regression.formula import list_term_columns
+from iosonde.stats.regression.interactions import join_interactions
 from iosonde.stats.regression.weighted import Block
+
+from .residual_interactions import describe_residual_interactions, select_residual_interactions
+from .tested_effects import use_tested_shares, warn_unequal_effects
 
 _ADDED_LAST = 2  # the type of sums of squares
 NOT_TESTED = ResponseEffects(())  # no main effect: the terms of the table decide alone
@@ -55,7 +58,8 @@ class AnalysisOfVariance(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde anova --json``."""
-        return self.anova.to_json()
+        interactions = [interaction.to_json() for interaction in self.effects.interactions]
+        return self.anova.to_json() | {"interactions": interactions}
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per term."""
@@ -138,10 +142,11 @@ def anova(
     response, terms, table = fit_separable_terms(chosen, terms, fit)
     has_main_effects = kind == _ADDED_LAST and not extra_columns
     effects, other_p_values = (
-        estimate_main_effects(source, query, response, term_columns) if has_main_effects else (NOT_TESTED, ())
+        (NOT_TESTED, ()) if bring_ups else estimate_main_effects(source, query, response, [*term_columns, *blocks])
     )
-    if not effects.repeated and any(mark in term for term in terms for mark in "*:"):  # their noise has interactions
-        effects, other_p_values = NOT_TESTED, ()
+    has_interactions = any(mark in term for term in terms for mark in "*:")  # which the noise of the effects includes
+    if not has_main_effects or (not effects.repeated and has_interactions):
+        effects, other_p_values = replace(NOT_TESTED, interactions=effects.interactions), ()
     columns = list_term_columns(terms, response.rows)
     tested = [name for name in term_columns if name in effects.factors]
     if query.on:
@@ -150,29 +155,14 @@ def anova(
     else:
         dropped = [name for name in response.names if name not in (*columns, *tested)]
         more = adjust_for_stated_columns(source, response, dropped, columns, query.level)
-    table = _use_tested_shares(table, effects)
-    own = (*warn_unequal_effects(table, effects), *advise_logarithms(response, tested or columns))
+    table = use_tested_shares(table, effects)
+    own = (
+        *describe_residual_interactions(table, effects),
+        *warn_unequal_effects(table, effects),
+        *advise_logarithms(response, tested or columns),
+    )
     warnings = (*list_caveats(response), *more.warnings, *table.warnings, *own)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values, effects)
-
-
-def _use_tested_shares(table: Anova, effects: ResponseEffects) -> Anova:
-    """Return the table with the intervals of the shares of main effects that every command says."""
-    alone = {effect.name: effect.explained for effect in effects.effects if not effect.is_block}
-    sources = (
-        replace(source, explained=replace(alone[source.name], value=source.explained.value))
-        if source.name in alone and source.p is not None
-        else source
-        for source in table.sources
-    )
-    return replace(table, sources=tuple(sources))
-
-
-def warn_unequal_effects(table: Anova, effects: ResponseEffects) -> Iterator[str]:
-    """Warn where the p of the table, which pools all spread, and the verdict disagree."""
-    terms = ((term, effects.effect_of(term.name)) for term in table.sources)
-    p_values = ((term.name, term.p, effect.p) for term, effect in terms if effect is not None and not effect.is_block)
-    return warn_unequal_spread(p_values, table.level)
 
 
 def _refuse_bring_up_factors(bring_ups: Sequence[str], rows: Table, factors: Sequence[str]) -> None:
@@ -216,7 +206,9 @@ def _describe_explanatory_terms(answer: AnalysisOfVariance) -> str:
     if not different:
         which = "No other effect" if lost or exact or tested.negligible else "No effect"
         return f"{which} on {table.response} is significant at level {table.level:g}.{more}"
+    hidden = select_residual_interactions(table, tested)
     rest = f"{100 * table.ss_residual / table.ss_total:.0f} % is residual"
+    rest += f", with {join_interactions(hidden)}" if hidden else ""
     if table.strata and (between := sum(stratum.error.ss for stratum in table.strata[:-1])):
         rest = f"{100 * between / table.ss_total:.0f} % is the error between bring-ups, {rest}"
     effects = ", ".join(_list_significant_terms(answer, different))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iosonde.answers.besides import adjust_rows_for_columns, list_level_terms
-from iosonde.commands.anova.answer import NOT_TESTED, AnalysisOfVariance, warn_unequal_effects
+from iosonde.commands.anova.answer import NOT_TESTED, AnalysisOfVariance
+from iosonde.commands.anova.tested_effects import warn_unequal_effects
 from iosonde.commands.report.terms import LEAST_DF, select_default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message

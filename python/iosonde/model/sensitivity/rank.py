@@ -29,7 +29,6 @@ from .aliases import find_aliases
 from .blocks import estimate_blocks_in_order
 from .design import Design, build_design
 from .effects import estimate_level_effects
-from .interactions import find_interactions
 from .order import group_tied_names, insert_blocks
 from .permutation import Null, estimate_dummy_effects
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
@@ -261,7 +260,6 @@ def rank_factors(
         shapley_estimator="" if estimates.shapley is None else estimates.shapley.name,
         effects=estimates.effects,
         by_levels=not design.binned,
-        interactions=find_interactions(design, level),
         estimate_dummies=estimates.list_dummies,
     )
     return replace(

@@ -7,12 +7,12 @@ from typing import Any
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, is_too_different
+from iosonde.stats.regression.interactions import Interaction
 
 from .aliases import Alias
 from .blocks import Blocks
 from .design import FactorLink
 from .effects import Effects
-from .interactions import Interaction
 from .variances import Shares, VariancePart
 
 BY_S1, BY_ADJUSTED = "s1", "adjusted"
@@ -127,9 +127,8 @@ class Ranking:
     not significant. ``by``: the order's criterion, ``s1`` or ``adjusted``. ``noise_from``: the source of the noise, ''
     if there is none. ``shapley_estimator`` if there are such effects. ``noise`` is the share of the variance between
     repeats (None: no repeats). ``blocks`` if requested. ``transform``: the response is this function of the measured
-    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers. ``interactions``: the
-    significant pairs. ``estimate_dummies`` returns (p, zero line) of a dummy in the place of each factor, which takes
-    many shuffles.
+    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers. ``estimate_dummies`` returns
+    (p, zero line) of a dummy in the place of each factor, which takes many shuffles.
     """
 
     response: str
@@ -158,7 +157,6 @@ class Ranking:
     shapley_estimator: str = ""
     effects: ResponseEffects = ResponseEffects(())
     by_levels: bool = True
-    interactions: tuple[Interaction, ...] = ()
     estimate_dummies: Callable[[], Mapping[str, tuple[float | None, float | None]]] = field(
         default=dict, repr=False, compare=False
     )
@@ -167,6 +165,11 @@ class Ranking:
     def is_refused(self) -> bool:
         """Return whether the settings are too different to rank the factors."""
         return is_too_different(self.effects)
+
+    @property
+    def interactions(self) -> tuple[Interaction, ...]:
+        """The significant pairs, the largest first."""
+        return self.effects.interactions
 
     def with_dummies(self) -> "Ranking":
         """Return the ranking with the p and the zero line of each factor."""

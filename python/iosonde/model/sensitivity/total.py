@@ -7,12 +7,13 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import f_upper_p
+from iosonde.stats.estimate.variance_share import SumOfSquares
 from iosonde.stats.regression.scattered import FACTORIAL, FRACTION
 
 from . import surrogate
+from .additive import build_factor_columns, compute_orthonormal_basis, compute_residuals_beyond_basis
 from .adjusted import needs_adjusted_shares
 from .design import Design
-from .interactions import measure_interactions_of
 from .order import WORTH_A_WORD
 from .variances import Groups, Resampled, VarianceShare
 
@@ -126,7 +127,7 @@ def _has_interaction(
 
 def _has_unbalanced_interaction(design: Design, resampled: Resampled, factor: int, level: float) -> bool:
     """Return the same where cells are unbalanced, so that ST - S1 holds effects of other factors, too."""
-    effect, noise = measure_interactions_of(design, factor), float(resampled.observed.noise)
+    effect, noise = _measure_interactions(design, factor), float(resampled.observed.noise)
     if effect.df < 1 or effect.ss - effect.df * noise <= WORTH_A_WORD * design.total * design.n:
         return False
     p = f_upper_p(effect.mean_square / noise if noise > 0 else np.inf, effect.df, design.df_repeats)
@@ -155,3 +156,12 @@ def _build_refusal(design: Design, why: str, level: float, name: str) -> TotalSh
     return TotalShares(
         name, dict.fromkeys(factors, nothing), dict.fromkeys(factors, nothing), dict.fromkeys(factors, False)
     )
+
+
+def _measure_interactions(design: Design, factor: int) -> SumOfSquares:
+    """Measure what all interactions of a factor add to its main effect and to any effect of the others."""
+    joint, groups = design.joint([i for i in range(len(design.features)) if i != factor])
+    others = np.asarray(joint[:, None] == np.arange(1, groups), float)
+    basis = compute_orthonormal_basis(design, np.column_stack([others, build_factor_columns(design, factor)]))
+    residuals = compute_residuals_beyond_basis(design, basis)
+    return SumOfSquares(float(design.counts @ residuals**2), design.n_cells - 1 - basis.shape[1])

@@ -14,6 +14,7 @@ from iosonde.stats.regression.effect_types import (
     describe_too_different,
     describe_unclaimed_effects,
 )
+from iosonde.stats.regression.interactions import describe_pairs
 from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
 
 from .adjusted import Adjusted
@@ -212,6 +213,12 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
             yield Message(
                 "lack-of-fit-noise", "p is against the residual of the main effects, which includes interactions"
             )
+    elif not design.df_repeats and ranking.interactions:
+        yield Message(
+            "no-repeats",
+            "no setting was repeated: ST includes the noise, and interactions of three factors or more are taken for"
+            " noise; repeat the settings to separate them",
+        )
     elif not design.df_repeats:
         st = "ST includes the noise, and " if design.kind == FACTORIAL else ""
         rest = "noise is the residual of the main effects, and " if design.kind in (FRACTION, SCATTERED) else ""
@@ -355,12 +362,9 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
 
 def _warn_factors(ranking: Ranking) -> Iterator[str]:
     if ranking.interactions:
-        yield Message(
-            "interactions",
-            "{interactions}: the effect of one depends on the other; look at it within the levels of the other",
-            interactions=join_names([interaction.name for interaction in ranking.interactions[:_MOST_LINKS]]),
-        )
-    pairs = {name for interaction in ranking.interactions for name in (interaction.first, interaction.second)}
+        template = "{interactions}; look at it within the levels of the other"
+        yield Message("interactions", template, interactions=describe_pairs(ranking.interactions))
+    pairs = {name for interaction in ranking.interactions for unit in interaction.units for name in unit}
     strong = [factor.name for factor in ranking.factors if factor.interacts and factor.name not in pairs]
     if strong:
         yield Message(

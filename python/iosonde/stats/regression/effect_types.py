@@ -25,8 +25,10 @@ from ..assumptions.dependence import describe_dependence, discount_p
 from ..assumptions.drift import DriftInTurn, check_drift
 from ..estimate.compare import MARGIN
 from ..estimate.multiple import adjust_by_holm, correct_headlines_apart
+from .interactions import Interaction, join_interactions
 
 MINOR_SHARE = 0.05  # of the variation
+MOST_OF_INTERACTION = 0.8  # a part that stands for all of it
 NO_SHARE = 5e-4  # of the variation, below which a share is written as 0.0 %
 _SMALL_SHARE = 0.01  # of the variation, below which a ratio says more where logarithms decide
 
@@ -158,7 +160,7 @@ class ResponseEffects:
     ``repeated``: whether any setting has several trials. ``joint``: the difference of all settings, interactions
     included; among the ``effects`` only if ``correct_effects`` leaves no other. ``interaction``: the share of the
     variation of settings beyond all effects, if it is significant; ``interacting``: the two factors that make most of
-    it, or all factors that take part in it."""
+    it, or all factors that take part in it; ``interactions``: the significant pairs, the largest first."""
 
     factors: tuple[str, ...]
     effects: tuple[FactorEffect, ...] = ()
@@ -168,6 +170,7 @@ class ResponseEffects:
     shared: float = 0.0
     interaction: float = 0.0
     interacting: tuple[str, ...] = ()
+    interactions: tuple[Interaction, ...] = ()
 
     @property
     def minor(self) -> list[FactorEffect]:
@@ -459,9 +462,14 @@ def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
     if any(effect.is_joint for effect in effects.significant):
         return
     if effects.interaction >= max(MINOR_SHARE, sum(effect.share for effect in effects.significant[1:])):
+        share = f"{format_percent(effects.interaction)} is interaction"
         names = list(effects.interacting or effects.factors)
-        which = " depends on ".join(names) if len(names) == 2 else f"one of {join_names(names)} depends on the others"
-        yield f"{format_percent(effects.interaction)} is interaction: the effect of {which}"
+        if len(names) == 2:
+            yield f"{share}: the effect of {names[0]} depends on {names[1]}"
+        elif sum(pair.share for pair in effects.interactions) >= MOST_OF_INTERACTION * effects.interaction:
+            yield f"{share}: {join_interactions(effects.interactions)}"
+        else:
+            yield f"{share}: the effect of one of {join_names(names)} depends on the others"
 
 
 def describe_drifts(effects: ResponseEffects) -> list[str]:

@@ -37,8 +37,9 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import build_orthonormal_basis, find_products, group_confounded_factors, remove_basis
 from .effect_noise import EffectNoise, measure_cell_noise
-from .effect_types import MINOR_SHARE, FactorEffect, ResponseEffects
+from .effect_types import MINOR_SHARE, MOST_OF_INTERACTION, FactorEffect, ResponseEffects
 from .interacting import select_active_units
+from .interactions import Interaction, find_interactions, multiply_columns
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -49,7 +50,6 @@ NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom 
 _MOST_CELLS = 100  # for a model of all settings in strata
 _MOST_LEVELS = 300  # compared in pairs
 _MOST_IN_PAIRS = 8  # factors whose pairs are looked at
-_MOST_OF_INTERACTION = 0.8
 _DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
 _SURELY_SIGNIFICANT = 1e-9  # p of an effect in any family
 _NOTHING = 1e-12  # share of the variation below which noise is rounding
@@ -222,6 +222,10 @@ class _Data:
         cells = np.asarray(levels[:, None] == np.arange(1, levels.max() + 1), float)
         return build_orthonormal_basis([cells], self.counts)
 
+    def list_unit_columns(self) -> list[tuple[tuple[str, ...], Array]]:
+        """List each block, with the columns of its factors."""
+        return [(unit, np.column_stack([self.columns[name] for name in unit])) for unit in self.units]
+
     def number_levels(self, names: Sequence[str]) -> Indices:
         """Number the joint level of these factors of each cell."""
         columns = np.column_stack([self.columns[name] for name in names])
@@ -286,7 +290,10 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
 
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
     joint = _estimate_joint(data, effects)
-    return replace(effects, joint=joint, interaction=between, interacting=pair or interacting)
+    interactions = () if data.is_sample else _find_interactions(data, data.noise)
+    return replace(
+        effects, joint=joint, interaction=between, interacting=pair or interacting, interactions=interactions
+    )
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:
@@ -318,7 +325,12 @@ def _find_active_factors(data: _Data, noise: SumOfSquares, base: Array) -> tuple
         rest = [name for other in others for name in other]
         without = np.column_stack([base, remove_basis(data.build_joint_basis(rest), base)])
         lost = remove_basis(data.build_joint_basis([*rest, *unit]), without)
-        return _measure_effect_noise(data, unit, lost, noise).compute_p(data.sum_squares(lost)) if lost.size else None
+        if not lost.size:
+            return None
+        # Of many degrees of freedom and few trials each, the noise of single settings claims too often.
+        pooled = EffectNoise.pooled(lost.shape[1], 0.0, noise, data.y.size)
+        ss, noises = data.sum_squares(lost), (_measure_effect_noise(data, unit, lost, noise), pooled)
+        return max(each.compute_p(ss) for each in noises)
 
     active = select_active_units(data.units, compute_p, 1 - data.level)
     return tuple(name for unit in active for name in unit) if len(active) > 1 else ()
@@ -373,6 +385,22 @@ def _may_hide_interactions(data: _Data) -> bool:
     return not data.is_sample and data.noise.df < LEAST_DF and unexplained >= MINOR_SHARE * data.total
 
 
+def _find_interactions(data: _Data, noise: SumOfSquares) -> tuple[Interaction, ...]:
+    """Return the significant interactions of two factors, or blocks; none with few degrees of freedom of ``noise``."""
+    if noise.df < LEAST_DF:
+        return ()
+    noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
+    is_small = data.counts.size <= _MOST_LEVELS
+
+    def measure(names: Sequence[str], added: Array, rest: Array) -> tuple[float, float]:
+        ss, df = data.sum_squares(added), added.shape[1]
+        pooled = EffectNoise.pooled(df, 0.0, noise, data.y.size)
+        own = _measure_effect_noise(data, names, added, noise) if is_small else pooled
+        return ss / data.total, own.compute_p(ss)
+
+    return find_interactions(data.list_unit_columns(), data.counts, measure, data.level)
+
+
 def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
     """Return the two factors whose interaction is most of the variation ``between`` settings beyond all effects; none
     if several interactions make it, or there are too many settings to look."""
@@ -380,7 +408,7 @@ def _find_interacting_pair(data: _Data, between: float) -> tuple[str, ...]:
         return ()
     for pair in combinations(data.columns, 2):
         added = remove_basis(data.build_joint_basis(pair), data.main_effects)
-        if data.sum_squares(added) >= _MOST_OF_INTERACTION * between:
+        if data.sum_squares(added) >= MOST_OF_INTERACTION * between:
             return pair
     return ()
 
@@ -482,7 +510,8 @@ def _estimate_by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         return Estimate(data.sum_squares(basis) / data.total, None, None, data.level, data.y.size)
 
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
-    return replace(effects, joint=_estimate_joint_in_strata(data, shared))
+    interactions = _find_interactions_in_strata(data, shared)
+    return replace(effects, joint=_estimate_joint_in_strata(data, shared), interactions=interactions)
 
 
 def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
@@ -510,6 +539,28 @@ def _estimate_joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | No
     share = data.sum_squares(data.build_joint_basis(names)) / data.total
     joint = FactorEffect(names, Estimate(share, None, None, data.level, data.y.size), p, is_joint=True)
     return joint if len(active) > 1 else None
+
+
+def _find_interactions_in_strata(data: _Data, shared: Indices) -> tuple[Interaction, ...]:
+    """Find interactions as ``_find_interactions``, by generalised least squares over the strata of a model of all
+    pairs."""
+    columns = data.list_unit_columns()
+    products = [multiply_columns(first, other) for (_, first), (_, other) in combinations(columns, 2)]
+    terms = build_orthonormal_basis([*(part for _, part in columns), *products], data.counts)
+    root = np.sqrt(data.counts)[:, None]
+    rows = np.column_stack([np.ones(data.y.size), (terms / root)[data.cell]])
+    if data.is_sample or data.counts.size > _MOST_CELLS:
+        return ()
+    model_strata = strata.build_strata(data.y, rows, strata.nest_units(list(shared.T)), data.level)
+    if model_strata is None or model_strata.within.error.df < LEAST_DF:
+        return ()
+
+    def measure(names: Sequence[str], added: Array, rest: Array) -> tuple[float, float | None]:
+        base, more = ((part / root)[data.cell] for part in (rest, added))
+        test = model_strata.test(np.column_stack([rows[:, :1], base]), more, model_strata.depth(more))
+        return data.sum_squares(added) / data.total, None if test is None else test.p
+
+    return find_interactions(columns, data.counts, measure, data.level)
 
 
 def _build_joint_rows(data: _Data, names: Sequence[str]) -> Array:
