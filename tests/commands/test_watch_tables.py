@@ -252,3 +252,19 @@ def test_the_page_of_a_dated_table_leads_with_what_watch_says(tmp_path):
     page = report(ReportQuery(str(tmp_path / "nights.csv")))
     watched = iosonde.watch(str(tmp_path / "nights.csv")).answer
     assert watched.changes and page.answers.sentence == watched.sentence
+
+
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_the_hours_of_a_table_that_is_measured_around_the_clock_are_no_changes(tmp_path, zone):
+    rng, begin = np.random.default_rng(5), datetime(2026, 6, 1)
+    rows = ["time,bandwidth (MiB/s)"]
+    for look in range(6 * 144):
+        level = 400 * (0.7 if 9 <= look // 6 % 24 < 18 else 1) * np.exp(0.03 * rng.standard_normal())
+        rows.append(
+            f"{(begin + timedelta(minutes=10 * look)).isoformat()}{zone},{level * (0.85 if look > 750 else 1):.2f}"
+        )
+    (tmp_path / "raw.csv").write_text("\n".join([*rows, ""]))
+    answer = watch_file(str(tmp_path / "raw.csv"))
+    assert "daily-pattern" in codes(answer.warnings)
+    (change,) = answer.changes
+    assert change.split.first <= 751 <= change.split.last

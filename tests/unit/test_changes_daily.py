@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.changes.daily import MIN_DAYS, estimate_daily_pattern
+from iosonde.changes.daily import MIN_DAYS, MIN_WEEKS, WEEK_H, estimate_daily_pattern
 from iosonde.changes.find import Search, find_changes
 
 BUSY = np.where((np.arange(24) >= 9) & (np.arange(24) < 18), 1.8, 1.0)
@@ -60,3 +60,33 @@ def test_a_busy_afternoon_is_a_change_only_with_its_pattern():
     adjusted = estimate_daily_pattern(values, hours).remove_from(values, hours)
     assert len(find_changes([values], Search())[0]) >= 5
     assert find_changes([adjusted], Search()) == [()]
+
+
+def look_at_quiet_weekends(weeks: int, seed: int = 1):
+    """As ``looks``, without the busy hours on two days of seven."""
+    hours, values = looks(7 * weeks, seed, cv=0.05)
+    is_quiet = (hours // 24) % 7 >= 5
+    return hours, np.where(is_quiet, values / BUSY[hours.astype(int) % 24], values)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_quiet_weekend_is_taken_out_once_there_are_enough_weeks(seed):
+    hours, values = look_at_quiet_weekends(MIN_WEEKS, seed)
+    pattern = estimate_daily_pattern(values, hours)
+    assert pattern.weeks == MIN_WEEKS and pattern.factors.size == WEEK_H
+    adjusted = pattern.remove_from(values, hours)
+    assert np.std(np.log(adjusted)) < 0.08
+    assert np.exp(np.log(adjusted).mean()) == pytest.approx(np.exp(np.log(values).mean()), rel=0.01)
+    assert find_changes([adjusted], Search()) == [()] != find_changes([values], Search())
+    assert estimate_daily_pattern(*look_at_quiet_weekends(MIN_WEEKS - 1, seed)[::-1]).weeks == 0
+
+
+def test_weeks_that_are_alike_have_no_pattern_of_their_own():
+    assert not any(estimate_daily_pattern(*looks(28, seed)[::-1]).weeks for seed in range(10))
+
+
+def test_a_change_in_the_last_days_is_no_part_of_the_week():
+    hours, values = look_at_quiet_weekends(4)
+    values[-2 * 144 :] *= 1.2
+    adjusted = estimate_daily_pattern(values, hours).remove_from(values, hours)
+    assert adjusted[-2 * 144 :].mean() / adjusted[: -2 * 144].mean() == pytest.approx(1.2, rel=0.03)

@@ -54,8 +54,7 @@ def _find_in_series(values: Array, breaks: Sequence[Break], others: Array, searc
     jumps: list[Break] = []
     for at in _list_candidates(values, min(LEAST, search.least)):
         # A step that is nearer may be this jump, dated wrongly.
-        known = [change for change in breaks if change.at <= at - 2 * LEAST]
-        before = [*known, *jumps]
+        before = [*(change for change in breaks if change.at <= at - 2 * LEAST), *jumps]
         tests = [
             _test(values[: at + after], before, others, after, search)
             for after in _list_lengths(search)

@@ -36,7 +36,8 @@ def collect_history(source: Source, query: ResponseQuery) -> WatchedHistory:
     if not source.knows_factors:
         table = collect_table_history(source, query)
         runs = tuple(run for series in table.series for run in series.runs)
-        return _separate_copies(WatchedHistory(table.series, runs, table.warnings))
+        series, notes = remove_daily_patterns(table.series)
+        return _separate_copies(WatchedHistory(series, runs, (*table.warnings, *notes)))
     dated = date_imported_runs(source.runs)
     series = collect_series(source, query, dated)
     series, notes = remove_daily_patterns(series)

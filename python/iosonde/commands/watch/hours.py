@@ -1,8 +1,8 @@
-"""Series that are measured around the clock, without the pattern of the hours of the day."""
+"""Series that are measured around the clock, without the pattern of the hours of the day or the week."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ _MIN_POINTS = 12  # a day: a history of fewer is not about hours
 
 
 def remove_daily_patterns(series: Sequence[WatchedSeries]) -> tuple[tuple[WatchedSeries, ...], tuple[Message, ...]]:
-    """Return the series without the hour-of-day pattern, where they have one, and what the reader has to know."""
+    """Return the series without the pattern of their hours, where they have one, and notes."""
     hours = [_collect_hours(item) for item in series]
     patterns = [
         None if at is None else estimate_daily_pattern(item.values, at) for item, at in zip(series, hours, strict=True)
@@ -31,12 +31,15 @@ def remove_daily_patterns(series: Sequence[WatchedSeries]) -> tuple[tuple[Watche
 
 
 def _collect_hours(series: WatchedSeries) -> npt.NDArray[np.float64] | None:
-    """Return the hours since 1970 of each point, in UTC; None if a date, its time or its zone is unknown."""
+    """Return the hours since 1970 of each point, in UTC, or as the dates say if none has a zone; None if a date is
+    unknown, or the zone of some."""
     try:
         moments = [datetime.fromisoformat(run.started_at) for run in series.runs]
     except ValueError:
         return None
-    is_known = all(moment.tzinfo is not None for moment in moments)
+    if not any(moment.tzinfo for moment in moments):
+        moments = [moment.replace(tzinfo=UTC) for moment in moments]
+    is_known = all(moment.tzinfo for moment in moments)
     return np.array([moment.timestamp() / _HOUR_S for moment in moments]) if is_known else None
 
 
@@ -45,8 +48,9 @@ def _describe_patterns(patterns: Sequence[DailyPattern | None]) -> Iterator[Mess
     if strongest is not None:
         yield Message(
             "daily-pattern",
-            "the hour of the day is taken out of {n} series (estimated from {days} days; up to × {ratio:.3g}, "
-            "highest from {hour:02d}:00 UTC)",
+            "the hour of the {period} is taken out of {n} series (estimated from {days} days; up to × {ratio:.3g}, "
+            "highest from {hour:02d}:00)",
+            period="week" if strongest.weeks else "day",
             n=sum(item is not None for item in patterns),
             days=strongest.days,
             ratio=strongest.ratio,
