@@ -31,6 +31,7 @@ DIALECT_PER_1000 = {
     "model": 0.2,
     "page": 0.8,
     "ranks": 0.0,
+    "selection": 0.0,
     "serve": 0.0,
     "changes": 0.0,
     "stats": 0.0,
