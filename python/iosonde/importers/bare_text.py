@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from iosonde.core.message import Message
 
+from .common_heads import find_common_heads
 from .labels import Label, find_labels
 from .parsed import Claim, Parsed
 from .quoting import is_source
@@ -114,15 +115,18 @@ def _join_places(bare: BareText, unwrapped: Unwrapped) -> list[int] | None:
 
 def _choose_layer(text: Text, read: _Read) -> _Layer | None:
     sample = _cut_sample(text.decoded)
-    layers = _find_layers(sample)
-    if not layers:
+    layers, heads = _find_layers(sample), find_common_heads(sample)
+    if not layers and not heads:
         return None
     lines = sample.split("\n")
     native, evidence = read(text) if sample is text.decoded else _read_sample(text, sample, read)
     if not native.score and is_source(text.name):
         return None
-    best, choice = native, None
-    for layer in layers:
+    best, choice, has_elements = native, None, False
+    for layer in [*layers, *heads]:
+        # What is known goes first, and the first column of a table is no label.
+        if isinstance(layer, Label) and layer.is_unknown and (has_elements or (native.has_rows and layer.is_column)):
+            continue
         attempt = _read_sample(text, _remove(layer, sample), read)
         if attempt.rating.score < native.score or not attempt.rating.score:
             continue
@@ -132,6 +136,7 @@ def _choose_layer(text: Text, read: _Read) -> _Layer | None:
         # A tag before the evidence hides settings, and so may give more rows.
         if attempt.rating > best or is_as_good or (attempt.rating.has_rows and _is_tagged(layer, lines, evidence)):
             best, choice = attempt.rating, layer
+            has_elements = not (isinstance(layer, Label) and layer.is_unknown)
     if not best.has_rows and best.score:
         return _look_ahead(text, sample, read) or choice
     return choice
@@ -168,7 +173,7 @@ def _is_before(label: Label, lines: Sequence[str], evidence: Sequence[int]) -> b
 def _is_mixed_in(layer: _Layer, lines: Sequence[str]) -> bool:
     """Return whether a layer is removed although importers read as much with it: its marks may be in their words."""
     if isinstance(layer, Label):
-        return layer.share >= _ALL_LINES
+        return layer.share >= _ALL_LINES and not layer.is_unknown
     return layer[0] == HTML and has_html_in_most(lines)
 
 

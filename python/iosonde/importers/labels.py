@@ -22,6 +22,7 @@ _MIN_SHARE_OF_PARENT = 0.6  # of the lines with its other elements
 _MIN_SHARE_OF_WORD = 0.9  # the same, for a word without any mark: a pod, a container
 _MIN_SHARE_OF_SPELLING = 0.01
 _MAX_SPLIT = 512
+UNKNOWN = "unknown"  # kind of a head without known elements
 _LEAST_LINES = 3  # of each node, on average
 
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -60,7 +61,7 @@ _MARKS = " \t:|[]"
 _NUMBER = re.compile(r"[\d:]+")
 _DIGITS_OR_BLANKS = re.compile(r"\d+| +")
 # Elements that tell when or how a line was printed, and not by whom.
-_NOT_AN_IDENTITY = ("stamp", "level", "stream", "count", "quote", "mark")
+_NOT_AN_IDENTITY = ("stamp", "level", "stream", "count", "quote", "mark", UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,16 @@ class Label:
     example: str
     pattern: re.Pattern[str]
     share: float = 1.0  # of the lines
+
+    @property
+    def is_unknown(self) -> bool:
+        """Return whether it is only a head that the lines have alike, of no known element."""
+        return self.kinds == (UNKNOWN,)
+
+    @property
+    def is_column(self) -> bool:
+        """Return whether it may be the first columns of a table: numbers only."""
+        return self.is_unknown and not re.search(r"[^\d\s.,;]", self.example)
 
     def strip(self, text: str) -> str:
         """Return the text without this label."""
@@ -111,7 +122,7 @@ def _separate(lines: Sequence[str], owners: Sequence[str]) -> dict[str, str]:
 
 def find_labels(sample: str) -> list[Label]:
     """Return the candidates, the shortest first."""
-    lines = _select_lines(sample)
+    lines = select_lines(sample)
     heads = Counter[tuple[str, ...]]()
     spellings: dict[tuple[str, ...], Counter[tuple[str, ...]]] = {}
     examples: dict[tuple[str, ...], list[tuple[str, str]]] = {}
@@ -133,7 +144,8 @@ def find_labels(sample: str) -> list[Label]:
     return sorted(labels, key=lambda label: len(label.kinds))
 
 
-def _select_lines(sample: str) -> list[str]:
+def select_lines(sample: str) -> list[str]:
+    """Return the begins of the lines that are not blank, of a long text those at its begin and its end."""
     lines = [line for line in sample.split("\n") if line.strip()]
     if len(lines) > _LINES_EXAMINED:
         lines = lines[: _LINES_EXAMINED // 2] + lines[-_LINES_EXAMINED // 2 :]

@@ -235,6 +235,8 @@ def _collect_claims(text: Text) -> dict[str, Claim]:
         }
         if part is text or any(claim.score >= LIKELY for claim in claims.values()):
             break
+        if claims and text.has_numbers_only:
+            break
     return claims
 
 

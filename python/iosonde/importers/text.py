@@ -143,6 +143,11 @@ class Text:
             flags.setdefault(line, match.group())
         return flags
 
+    @cached_property
+    def has_numbers_only(self) -> bool:
+        """Return whether it is a table of bare numbers: no tool's words can be in it."""
+        return not self.raw.translate(None, b"0123456789 ,;.+-\t\r\n")
+
     @property
     def last_line(self) -> int:
         """Return the number of the last line that is not empty."""
