@@ -71,6 +71,7 @@ class CompareOptions(DataOptions):
     )
     strict: Flag[bool] = Flag("With `fail_if`: also where that is inconclusive, or B lacks what A has.")
     markdown: Flag[bool] = Flag("A Markdown table, for a pull request.")
+    junit: Text[str | None] = Text("FILE", "Write JUnit XML, a test case for each condition, or each comparison.")
 
     def build_sides(self) -> Sides:
         """Return the sides, without a second DATA. Raises InputError."""
@@ -138,6 +139,8 @@ def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts 
 
 
 def _compare(options: CompareOptions, second: Any = None) -> Result[Any]:
+    from iosonde.commands.junit_file import add_junit
+
     from .answer import compare as answer
     from .opening import open_filtered
     from .sides import find_second_data
@@ -163,7 +166,8 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Any]:
     elif second is not None:
         sides = replace(sides, other=options.open_data(second))
     options.refuse_store_options(*(opened for opened in (source, sides.other) if opened is not None))
-    return Result(answer(source, options.query, sides), format_markdown if options.markdown else lines)
+    result = Result(answer(source, options.query, sides), format_markdown if options.markdown else lines)
+    return add_junit(result, options.junit, "compare", getattr(source or sides.other, "name", ""))
 
 
 def _compare_published(options: CompareOptions, second: Any) -> Result[Any] | None:
@@ -192,7 +196,7 @@ def _refuse_sides(options: CompareOptions) -> None:
     from iosonde.stats.estimate.compare import MARGIN
 
     defaults = {"margin": MARGIN}
-    for name in ("group", "by", "pair", "base_only", "adjust", "margin", "a_summary", "b_summary", "markdown"):
+    for name in ("group", "by", "pair", "base_only", "adjust", "margin", "a_summary", "b_summary", "markdown", "junit"):
         if (getattr(options, name) or None) != defaults.get(name):
             raise InputError(
                 "conflicting-options",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iosonde.core.message import Message
+from iosonde.core.test_cases import TestCase, TestSuite
 from iosonde.core.words import format_count
 
 from .answer import INCONCLUSIVE, PASSED, REGRESSION, Watch
@@ -36,6 +37,20 @@ class ForgeReport:
     def explained(self) -> tuple[SeriesResult, ...]:
         """Return the results with a reason."""
         return tuple(item for item in self.results if item.reasons)
+
+    @property
+    def suite(self) -> TestSuite:
+        """Return a test case for each series."""
+        cases = (
+            TestCase(
+                item.series.title,
+                " ".join(item.reasons),
+                item.result if item in self.failed else "",
+                item in self.skipped,
+            )
+            for item in self.results
+        )
+        return TestSuite("watch", self.watch.name, tuple(cases))
 
 
 def build_forge_report(watch: Watch) -> ForgeReport:

@@ -91,8 +91,10 @@ class WatchOptions(DataOptions):
     def build_writer(self, history: Watch, report: ForgeReport | None = None) -> Callable[[], None]:
         """Return what writes the files that were asked for, then runs the user's command for what opened or closed.
         Raises InputError if there is no place to keep what was announced."""
+        from iosonde.commands.junit_file import write_junit
+
         from .announcing import announce_changes, locate_announced
-        from .text_forge import write_junit
+        from .text_forge import build_name_speller
 
         directory = self.locate_decisions()
         if self.on_change and directory is None:
@@ -100,7 +102,7 @@ class WatchOptions(DataOptions):
 
         def write() -> None:
             if self.junit is not None and report is not None:
-                write_junit(Path(self.junit), report)
+                write_junit(self.junit, report.suite, build_name_speller(report))
             if self.on_change and directory is not None:
                 announce_changes(history, self.on_change, locate_announced(directory))
 
