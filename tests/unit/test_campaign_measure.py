@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.campaign import begun as begun_campaigns
-from iosonde.campaign import each_trial, lab_by_lab, measure
+from iosonde.campaign import each_trial, lab_by_lab, measure, resume
 from iosonde.campaign.request import Request
 from iosonde.campaign.trials import Ended, Rules
 from iosonde.core.errors import TargetFaultError
@@ -103,8 +103,8 @@ def test_the_stopping_rule_is_that_of_the_file(begun, monkeypatch):
     assert rules.needed() == (begun.store, begun.campaign, EXPERIMENT, 0.95)
     assert (rules.expected_s, rules.looks) == (9.0, None)
     rule = PairRule("v", "a", "b", "m", 0.05, 0.95, 20)
-    monkeypatch.setattr(measure, "build_pair_rule", lambda experiment: rule)
-    monkeypatch.setattr(measure, "Pairs", lambda *some: some)
+    monkeypatch.setattr(resume, "build_pair_rule", lambda experiment: rule)
+    monkeypatch.setattr(resume, "Pairs", lambda *some: some)
     assert measure._build_rules(begun).looks == (rule, EXPERIMENT, begun.store)
 
 

@@ -201,6 +201,9 @@ class Looks:
     def needed(self, experiment):
         return self.n
 
+    def needs_trial(self, trial):
+        return True
+
 
 def test_a_rule_that_looks_sees_every_run_and_adds_up_to_what_it_needs():
     bench, looks = Bench(), Looks(4)

@@ -25,6 +25,8 @@ from iosonde.ranks import launch, machine
 from iosonde.ranks.hosts import get_this_host
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
+from iosonde.selection.plan import RacePlan
+from iosonde.selection.standing import FIRST_STAGE
 from iosonde.stats.estimate.sequential import LEAST
 
 from .amounts.trials import CommandAmounts
@@ -95,6 +97,10 @@ class Campaign:
         """Return the plan sealed before the first trial: the deciding metrics, the margin, and the stopping rule."""
         if rule := self.pair_rule(level):
             return decision.Decision(self.metrics()[0], rule.margin, level, describe_pair_rule(rule), rule.sealed())
+        if plan := self.race_plan():
+            return decision.Decision(
+                self.metrics()[0], plan.margin, plan.confidence, describe_race_plan(plan), race=plan.sealed()
+            )
         cell = "node count" if len(self.spec.factors) == 2 else "cell"
         stopping = f"{self.spec.repetitions} trials of every {cell}"
         if self.spec.until:
@@ -107,6 +113,8 @@ class Campaign:
         """Describe the deciding metrics."""
         if self.spec.against:
             return [self.spec.against.metric or deciding.WORDS]
+        if self.spec.find:
+            return [self.spec.find.metric or deciding.WORDS]
         metrics = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
         parsed = [step.parse for step in self.spec.steps if isinstance(step, CommandStep) and step.parse]
         if parsed:
@@ -124,6 +132,18 @@ class Campaign:
         return PairRule(
             against.factor, a, b, against.metric, against.margin, level, spec.repetitions, cells, against.fail_if
         )
+
+    def race_plan(self) -> RacePlan | None:
+        """Return the plan of a race, None without one."""
+        find = self.spec.find
+        return RacePlan(find.metric, find.within, find.sure, self.spec.repetitions) if find else None
+
+    @property
+    def n_first_blocks(self) -> int:
+        """The blocks that are planned at first."""
+        if self.spec.against:
+            return LEAST
+        return FIRST_STAGE if self.spec.find else self.spec.repetitions
 
     @property
     def margin(self) -> float:
@@ -162,9 +182,7 @@ class Campaign:
             name=self._name(),
             factors=factors,
             settings=self.identity() | self._build_annotations(),
-            trials=design.build_trials(
-                factors, self.spec.design, range(LEAST if self.spec.against else self.spec.repetitions), 0, seed
-            ),
+            trials=design.build_trials(factors, self.spec.design, range(self.n_first_blocks), 0, seed),
             seed=seed,
             created_at=format_now(),
         )
@@ -179,6 +197,14 @@ def describe_pair_rule(rule: PairRule) -> str:
     return (
         f"{LEAST} to {rule.most} pairs of {rule.factor}={rule.a} and {rule.b}{cells}, until the anytime-valid interval "
         f"of the ratio {until}"
+    )
+
+
+def describe_race_plan(plan: RacePlan) -> str:
+    """Describe the stopping rule of a race."""
+    return (
+        f"{FIRST_STAGE} to {plan.most} blocks of the settings still in the race, until one is within "
+        f"{format_percent(plan.margin)} of the best with {100 * plan.confidence:g} % confidence (Kim and Nelson)"
     )
 
 

@@ -79,8 +79,11 @@ def build_document(request: Request, say: Callable[[str], None] = lambda _: None
         if (value := getattr(request, key)) is not None:
             _put_option(document, key, list(value) if isinstance(value, tuple) else value, key)
     _put_against(document, request)
+    _put_find(document, request)
     ready = request.what is not None and experiment_plugins.is_plugin_experiment(request.what)
-    ready = ready or "against" in document.data or "repetitions" in source.data.get(extent.QUICK, {})
+    ready = (
+        ready or not {"against", "find"}.isdisjoint(document.data) or "repetitions" in source.data.get(extent.QUICK, {})
+    )
     if request.quick and request.repetitions is None and not ready:
         _put_option(document, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
@@ -269,9 +272,8 @@ def _put_cache(document: Document, key: str, value: str) -> None:
 
 def _put_against(document: Document, request: Request) -> None:
     """Replace the command that a file compares with by ``--against``; the other options replace keys of its section."""
-    options = {
-        key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(request, key)) is not None
-    }
+    keys = ("a_name", "b_name", "margin", *(() if _is_race(document, request) else ("metric",)))
+    options = {key: value for key in keys if (value := getattr(request, key)) is not None}
     if request.fail_if:
         options["fail_if"] = list(request.fail_if)
     section = document.data.get("against", {})
@@ -289,6 +291,28 @@ def _put_against(document: Document, request: Request) -> None:
         )
     if request.against is not None or options:
         _put_option(document, "against", section | options, "against")
+
+
+def _is_race(document: Document, request: Request) -> bool:
+    return request.find is not None or "find" in document.data
+
+
+def _put_find(document: Document, request: Request) -> None:
+    """Put the race of the options; each replaces a key of the file's section."""
+    keys = ("within", "sure", *(("metric",) if _is_race(document, request) else ()))
+    options = {key: value for key in keys if (value := getattr(request, key)) is not None}
+    if options and not _is_race(document, request):
+        option = next(iter(options))
+        raise InputError(
+            "option-requires-option",
+            "{flag} needs a race, and nothing is searched for",
+            "give {spell.find:best}",
+            option=option,
+            flag=_format_flag(option),
+        )
+    if request.find is not None or options:
+        section = document.data.get("find", {})
+        _put_option(document, "find", (section if isinstance(section, dict) else {}) | options, "find")
 
 
 def _put_settings(document: Document, request: Request) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.message import Message
-from iosonde.core.pair_rule import build_pair_rule
 from iosonde.core.stored import DETECTED_LEVELS
 from iosonde.core.units import format_seconds
 from iosonde.measure import restore, spools
@@ -23,7 +22,7 @@ from .caller import TrialProgress
 from .campaign import Campaign
 from .each_trial import EachTrial
 from .needs import read_measured_trials
-from .resume import Pairs, compute_repetitions_needed
+from .resume import build_looks, compute_repetitions_needed
 from .trials import Ended, Rules
 
 # After Ctrl-C nobody wants to wait for a target that does not respond.
@@ -134,12 +133,11 @@ def _build_rules(begun: BegunCampaign) -> Rules:
     rule = (
         (lambda: compute_repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
     )
-    pairs = build_pair_rule(experiment)
     return Rules(
         ends_at,
         because,
         rule,
-        Pairs(pairs, experiment, store) if pairs else None,
+        build_looks(experiment, store),
         expected_s=expected_s,
         accepts_incomplete=campaign.terms.incomplete,
     )

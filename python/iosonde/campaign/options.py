@@ -48,7 +48,10 @@ class DesignOptions:
     nodes: Counts[_CountList | None] = Counts("1,2,4", "Series of node counts.", default_text="1")
     ranks_per_node: Counts[_CountList | None] = Counts("K", "Ranks on each node.", default_text="1")
     repetitions: Integer[int | None] = Integer(
-        "N", "Trials of each cell; with `against` at most so many pairs.", least=1, default_text="6; of pairs 100"
+        "N",
+        "Trials of each cell; with `find` at most so many blocks, with `against` at most so many pairs.",
+        least=1,
+        default_text="6; of pairs 100",
     )
     until: Precision[str | None] = Precision(
         "'ci<5%'", "Add repetitions until the interval of every mean is this narrow (Stein's two stages)."
@@ -69,7 +72,7 @@ class PairOptions:
     margin: Text[str | None] = Text("5%", "Of `against`: differences below it do not matter.", default_text="5%")
     metric: Text[str | None] = Text(
         "NAME,…",
-        "Of `against`: the number that decides; with others, what `fail_if` judges.",
+        "Of `against` and `find`: the number that decides; with others, what `fail_if` judges.",
         default_text="bandwidth, else a rate, else the time; all",
     )
     fail_if: Names[NameList] = Names(
@@ -79,6 +82,17 @@ class PairOptions:
         (),
         is_repeatable=True,
     )
+
+
+@dataclass(kw_only=True)
+class FindOptions:
+    """The search for the best setting."""
+
+    find: Choice[str | None] = Choice(
+        ("best",), "Race the settings: those that are shown to be worse leave, until the best one is found."
+    )
+    within: Text[str | None] = Text("5%", "Of `find`: the result is so near the best mean.", default_text="5%")
+    sure: Text[str | None] = Text("95%", "Of `find`: with this confidence.", default_text="95%")
 
 
 @dataclass(kw_only=True)

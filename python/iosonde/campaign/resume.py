@@ -1,22 +1,23 @@
 """State of a campaign in a store, and its remaining trials: identity, resume, ids of runs, stopping rule, pairs."""
 
-import difflib
 from collections.abc import Callable
 from pathlib import Path
 
 from iosonde.core import decision
-from iosonde.core.deciding import Name, list_missing_terms, list_readable_names, select_clocked_values
-from iosonde.core.errors import InputError
+from iosonde.core.deciding import Name, list_missing_terms
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, build_pair_rule
-from iosonde.core.types import Experiment, Run
+from iosonde.core.types import Experiment, Run, Trial
 from iosonde.foreign.reach import check_reachable
+from iosonde.selection.plan import build_race_plan
 from iosonde.stats.estimate import stopping
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, build_paired_run, judge_pairs, list_cell_factors
 from iosonde.stats.estimate.sequential import LEAST
 from iosonde.store import Store
 
 from .campaign import Campaign
+from .complete_runs import create_unknown_metric_error, iterate_complete_runs, list_clocked_rows
+from .race import Race
 
 
 def open_existing_store(campaign: Campaign) -> Store | None:
@@ -56,10 +57,10 @@ def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Ex
         return None
     experiment = max(experiments, key=lambda candidate: candidate.created_at)
     done = find_finished_trials(store, campaign, experiment)
-    if rule := build_pair_rule(experiment):
-        pairs = Pairs(rule, experiment, store)
-        pairs.check_metric()
-        if pairs.finished():
+    looks = build_looks(experiment, store)
+    if looks is not None:
+        looks.check_metric()
+        if looks.finished():
             return None
     has_all = len(done) == len(experiment.trials) and not needs_more_trials(store, campaign, experiment, level)
     return None if has_all else (experiment, done)
@@ -100,7 +101,7 @@ def count_repetitions(experiment: Experiment) -> int:
 
 def needs_more_trials(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
     """Return whether a campaign killed after its pilot needs more trials."""
-    if rule := build_pair_rule(experiment):
+    if rule := build_pair_rule(experiment) or build_race_plan(experiment):
         return count_repetitions(experiment) < rule.most
     if campaign.spec.until is None or count_repetitions(experiment) > campaign.spec.repetitions:
         return False
@@ -130,9 +131,6 @@ def group_values_by_metric(store: Store, experiment: Experiment) -> dict[str, li
     return values
 
 
-_ROW = ("operation", "metric", "unit", "value", "includes")
-
-
 class Pairs:
     """The complete runs of one experiment: those in a store, and new ones."""
 
@@ -146,12 +144,7 @@ class Pairs:
     def add(self, run: Run) -> None:
         """Add a stored run; incomplete ones never count."""
         if run.complete:
-            rows = [
-                (row.operation, row.metric, row.unit, row.value, row.includes)
-                for row in run.observations
-                if row.rank is None
-            ]
-            self._runs.append(build_paired_run(self._rule, self._others, run.factors, select_clocked_values(rows)))
+            self._runs.append(build_paired_run(self._rule, self._others, run.factors, list_clocked_rows(run)))
 
     def verdicts(self) -> list[PairVerdict]:
         """Return the verdict of each cell."""
@@ -162,20 +155,17 @@ class Pairs:
         have = 1 + max(trial.repetition for trial in experiment.trials)
         return have if self.finished() else min(have + 1, self._rule.most)
 
+    def needs_trial(self, trial: Trial) -> bool:
+        """Every cell has pairs to the end."""
+        return True
+
     def check_metric(self) -> None:
         """Raise InputError as soon as the runs lack a metric that the rule names: every one of them, or one that a gate
         would have to judge."""
         names, query = self._list_common_names(), self._rule.metric
         missing = list_missing_terms(names, query)
         if missing and names and (self._rule.fail_if or len(missing) == len(query.split(","))):
-            known = list_readable_names(names)
-            raise InputError(
-                "unknown-metric",
-                "unknown metric '{metric}'",
-                "known: {suggestions}",
-                metric=missing[0],
-                suggestions=", ".join(difflib.get_close_matches(missing[0], known, 3, 0.5) or known[:30]),
-            )
+            raise create_unknown_metric_error(missing[0], names)
 
     def _list_common_names(self) -> list[Name]:
         """Return the names that the runs of each side have; none before each cell has a run."""
@@ -206,14 +196,13 @@ class Pairs:
         )
 
     def _read_runs(self, store: Store, experiment: Experiment) -> None:
-        rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
-        for row in store.results(experiment=experiment.id).to_pylist():
-            if row["rank"] is None:
-                rows.setdefault(row["run"], []).append(tuple(row[name] for name in _ROW))
-        for run in store.runs(experiment=experiment.id):
-            if not run["missing"]:
-                self._runs.append(
-                    build_paired_run(
-                        self._rule, self._others, run["factors"], select_clocked_values(rows.get(run["id"], ()))
-                    )
-                )
+        for factors, rows in iterate_complete_runs(store, experiment):
+            self._runs.append(build_paired_run(self._rule, self._others, factors, rows))
+
+
+def build_looks(experiment: Experiment, store: Store) -> Pairs | Race | None:
+    """Return the rule of an experiment that is looked at after every block, with its stored runs; None without one."""
+    if rule := build_pair_rule(experiment):
+        return Pairs(rule, experiment, store)
+    plan = build_race_plan(experiment)
+    return Race(plan, experiment, store) if plan else None

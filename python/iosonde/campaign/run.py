@@ -15,6 +15,7 @@ from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment
 from iosonde.measure.target.keeper import Keeper
 from iosonde.ranks import reserve
+from iosonde.selection.plan import RacePlan, build_race_plan
 from iosonde.stats.estimate import stopping
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
@@ -55,6 +56,11 @@ class CampaignOutcome:
     def pairs(self) -> PairRule | None:
         """The sealed rule of a pairwise comparison, None without one."""
         return build_pair_rule(self.experiment) if self.experiment else None
+
+    @property
+    def race(self) -> RacePlan | None:
+        """The sealed plan of a race, None without one."""
+        return build_race_plan(self.experiment) if self.experiment else None
 
     @property
     def is_path_study(self) -> bool:

@@ -31,6 +31,9 @@ class Looks(Protocol):
     def needed(self, experiment: Experiment) -> int:
         """Return the total repetitions of every cell, as far as known now."""
 
+    def needs_trial(self, trial: Trial) -> bool:
+        """Return whether a trial of the next block is still needed."""
+
     def check_metric(self) -> None:
         """Raise InputError if the runs lack a metric that the rule names."""
 
@@ -135,7 +138,8 @@ class _Plan:
     def longer(self, experiment: Experiment) -> Experiment | None:
         """Return the experiment with more trials; None if it has enough."""
         if self._rules.looks is not None:
-            return _extend_experiment(experiment, self._rules.looks.needed(experiment))
+            looks = self._rules.looks
+            return _extend_experiment(experiment, looks.needed(experiment), looks.needs_trial)
         if self._is_decided or not self._rules.needed:
             return None
         self._is_decided, self._needed = True, self._rules.needed()
@@ -211,8 +215,10 @@ def _is_hopeless(run: Run) -> bool:
     return is_silent or any(word in run.missing[0] for word in _HOPELESS)
 
 
-def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | None:
-    """Return the experiment with ``n_blocks`` blocks, or None if it has them."""
+def _extend_experiment(
+    experiment: Experiment, n_blocks: int, needs_trial: Callable[[Trial], bool] = lambda _: True
+) -> Experiment | None:
+    """Return the experiment with ``n_blocks`` blocks of the trials that are needed, or None if it has them."""
     have = 1 + max(trial.repetition for trial in experiment.trials)
     if n_blocks <= have:
         return None
@@ -220,4 +226,7 @@ def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | No
     more = design.build_trials(
         experiment.factors, drawn, range(have, n_blocks), len(experiment.trials), experiment.seed
     )
-    return replace(experiment, trials=experiment.trials + more)
+    needed = [trial for trial in more if needs_trial(trial)]
+    first = len(experiment.trials)
+    numbered = [replace(trial, index=first + place) for place, trial in enumerate(needed)]
+    return replace(experiment, trials=experiment.trials + numbered)

@@ -20,13 +20,14 @@ KEY = "decision"  # in Experiment.settings
 class Decision:
     """A preregistered decision. ``metric`` decides at confidence ``level``; differences below ``margin`` (a fraction)
     do not matter. ``stopping`` is the stopping rule, such as ``6 trials`` or ``ci<5%``. ``pairs`` is the ``PairRule``
-    of a comparison that is tested after every pair."""
+    of a comparison that is tested after every pair, ``race`` the ``RacePlan`` of a race."""
 
     metric: str
     margin: float
     level: float
     stopping: str
     pairs: dict[str, Any] | None = None
+    race: dict[str, Any] | None = None
 
 
 def seal_decision(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:

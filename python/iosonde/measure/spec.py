@@ -103,12 +103,23 @@ class Against:
 
 
 @dataclass(frozen=True)
+class Find:
+    """Search for the setting with the best mean of ``metric`` ('': the headline), within the fraction ``within`` and
+    with the confidence ``sure``: settings leave once they are shown to be worse."""
+
+    within: float
+    sure: float
+    metric: str = ""
+
+
+@dataclass(frozen=True)
 class Spec:
     """Settings of one campaign. Sizes in bytes, times in seconds.
 
     ``factors`` include ``nodes`` and ``ranks_per_node``, with their series as levels. ``design`` selects the measured
     cells and their order: ``{"kind": "full"}`` and its relatives in ``design``. With ``against`` at most
-    ``repetitions`` pairs are measured. ``until`` is the half-width of the interval, as a fraction of the mean, that
+    ``repetitions`` pairs are measured, with ``find`` as many blocks.
+    ``until`` is the half-width of the interval, as a fraction of the mean, that
     ends the repetitions, or None. ``targets`` are the measured directories, by their levels of the factor ``target``; a
     single one may have no name, and then the factor is missing. Without targets there are only commands, and none uses
     ``${TARGET}``. ``servers`` are the hosts of steps that run ``on: servers``. ``lab`` is the emulated cluster to
@@ -128,6 +139,7 @@ class Spec:
     repetitions: int = 6
     until: float | None = None
     against: Against | None = None
+    find: Find | None = None
     seed: int | None = None
     launcher: str | None = None
     hosts: tuple[str, ...] = ()

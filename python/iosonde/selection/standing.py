@@ -118,6 +118,13 @@ def find_reached_margin(values: Array, leader: int, rule: RaceRule) -> float | N
     return _compare_with_leader(values, leader, rule).find_within(rule.compute_share(values.shape[1]), others)
 
 
+def estimate_blocks_needed(values: Array, leader: int, rule: RaceRule) -> int | None:
+    """Return the blocks after which every setting has left against the leader, if means and variances stay as they are;
+    None before the first stage."""
+    others = np.arange(values.shape[1]) != leader
+    return _compare_with_leader(values, leader, rule).estimate_trials(rule.compute_share(values.shape[1]), others)
+
+
 def count_first_stage(values: Array, rule: RaceRule) -> int:
     """Return the blocks before the first look: 10 if the trials have two modes, else those of the rule.
 
@@ -195,12 +202,29 @@ class _Shortfalls:
         ``share``; None if a rival has too few trials."""
         if np.any(self._n[others] < self._first_stage):
             return None
-        df = self._n - 1
-        c = df / 2 * (share ** (-2 / df) - 1)
+        c = self._compute_factor(share)
         limits = [-c * self._variance / (2 * slope * self._n) - slope for slope in self._slopes]
         rival_sum, chosen_sum = (np.where(self._is_pair, x, 0).sum(axis=0) for x in (self._rivals, self._chosen))
         ratio = (chosen_sum + self._n * np.max(limits, axis=0)) / rival_sum
         return max(0.0, float(np.max((self._sign * (1 - ratio))[others])))
+
+    def estimate_trials(self, share: float, others: Flags) -> int | None:
+        """Return the trials after which the last rival leaves; None if one has too few trials to tell, or leads."""
+        if np.any(self._n[others] < self._first_stage):
+            return None
+        needed = np.full(self._n.size, np.inf)
+        for slope in self._slopes:
+            distance = -self._mean - slope
+            with np.errstate(divide="ignore", invalid="ignore"):
+                n = self._compute_factor(share) * self._variance / (2 * slope * distance)
+            needed = np.where(distance > 0, np.minimum(needed, n), needed)
+        most = float(np.max(needed[others]))
+        return int(np.ceil(most)) if np.isfinite(most) else None
+
+    def _compute_factor(self, share: float) -> Array:
+        """Return c of the region."""
+        df = self._n - 1
+        return df / 2 * (share ** (-2 / df) - 1)
 
 
 def _average(values: Array) -> tuple[Array, Array]:

@@ -5,6 +5,7 @@ becomes a ``Spec`` with its ``Terms``. ``spec_to_document`` is the inverse: the 
 experiment.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,7 +35,7 @@ from iosonde.measure.spec import (
 )
 
 from .. import targets
-from . import against, check, faults, lab, schema
+from . import against, check, faults, find, lab, schema
 from .levels import find_level, read_levels
 
 # The least number of trials whose extremes enclose the median at 95 %.
@@ -67,11 +68,12 @@ def build_experiment(
         document,
         [
             *against.list_against_problems(document),
+            *find.list_find_problems(document),
             *lab.list_lab_problems(document),
             *faults.list_fault_problems(document),
         ],
     )
-    document = lab.add_lab_factors(against.expand_against(document))
+    document = lab.add_lab_factors(find.expand_find(against.expand_against(document)))
     _give_up(document, check.list_problems(document, importers))
     data = document.data
     hosts, levels, places = _read_hosts(document), data.get("factors", {}), _resolve_targets(document, resolve)
@@ -89,6 +91,7 @@ def build_experiment(
         repetitions=_count_repetitions(data),
         until=schema.parse_until(data["until"]) if "until" in data else None,
         against=against.against_from_document(data),
+        find=find.find_from_document(data),
         seed=data.get("seed"),
         launcher=data.get("launcher"),
         hosts=hosts,
@@ -99,7 +102,9 @@ def build_experiment(
         faults=tuple(dict(fault) for fault in data.get(faults.KEY, ())),
         settle_s=_parse_optional_seconds(data.get(faults.SETTLE)),
     )
-    _give_up(document, [*check.list_spec_problems(document, spec), *faults.list_spec_problems(document, spec)])
+    problems = [*check.list_spec_problems(document, spec), *faults.list_spec_problems(document, spec)]
+    n_settings = math.prod(len(factor.levels) for factor in spec.factors)
+    _give_up(document, [*problems, *find.list_setting_problems(document, n_settings)])
     return Built(spec, _build_terms({**data, **_read_cluster(document)}))
 
 
@@ -142,6 +147,7 @@ def spec_to_document(spec: Spec) -> dict[str, Any]:
         "repetitions": spec.repetitions,
         "until": f"ci<{100 * spec.until:.12g}%" if spec.until else None,
         "against": against.against_to_document(spec.against) if spec.against else None,
+        "find": find.find_to_document(spec.find) if spec.find else None,
         "seed": spec.seed,
         "launcher": spec.launcher,
         "hosts": list(spec.hosts),

@@ -131,7 +131,7 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
                 Message("unequal-levels", "its levels have different keys"),
                 "give each level all keys",
             )
-    for key in ("until", "against"):
+    for key in ("until", "against", "find"):
         if path_by_name and key in document.data:
             yield (key,), Message("conflicting-keys", "it is not supported with several labs"), "give repetitions"
 

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core import decision
-from iosonde.core.deciding import Name, select_clocked_values, select_metrics_in_query
+from iosonde.core.deciding import Name, select_metrics_in_query
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, parse_gate
-from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, build_pair_rule
 from iosonde.core.types import Experiment
@@ -27,6 +26,7 @@ from iosonde.stats.overview.cells import TrialCell
 
 from .caveat import judge_gate
 from .gated import gate_pairs, select_gated_pairs
+from .run_rows import iterate_run_rows
 
 
 @dataclass(frozen=True)
@@ -216,15 +216,8 @@ def _list_single_side_commands(experiment: Experiment, rule: PairRule) -> list[t
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
     cells = list_cell_factors(rule, experiment.factors)
-    table = source.run_rows
-    columns = [table.columns[name].values for name in ("run", "metric", "unit", "value", "includes")]
-    rows = group_by_key(
-        (str(run), (operation, str(metric), str(unit), float(value), str(inside or "")))
-        for operation, run, metric, unit, value, inside in zip(table.operation_names(), *columns, strict=True)
-    )
-    for stored_run in source.runs:
-        if stored_run.experiment == experiment.id and stored_run.id in rows:
-            yield build_paired_run(rule, cells, stored_run.factors, select_clocked_values(rows[stored_run.id]))
+    for factors, rows in iterate_run_rows(source, experiment):
+        yield build_paired_run(rule, cells, factors, rows)
 
 
 def _explain_missing_verdict(rule: PairRule, runs: Sequence[PairedRun]) -> str:

@@ -223,7 +223,7 @@ def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
             yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
             yield f"            then the next block, in its own order ({spell.json} has all)"
-    if spec.against:
+    if spec.against or spec.find:
         yield from _format_labelled("then", [plan.campaign.decision(LEVEL).stopping])
     if spec.until:
         yield f"then        more blocks until every interval is within ± {spec.until:.1%} of its mean"

@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from iosonde.commands.summary.answer import Summary
     from iosonde.data.source import Source
 
+    from .race import RaceAnswer
+
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measured experiment: it shows itself as its summary, two sides as their comparison, a path study as its lines.
+    """A measured experiment: it shows itself as its summary, two sides as their comparison, a race as its best setting,
+    a path study as its lines.
 
     ``outcome`` says how the campaign ended, and has its experiment; ``page`` is the file of its page, if any.
     ``is_incomplete``: trials of labs are missing.
@@ -62,6 +65,17 @@ class Measurement:
         from iosonde.commands.compare.text import lines
 
         return Result(compare(self._open_source(), self._query, Sides()), lines)
+
+    @cached_property
+    def race(self) -> Result[RaceAnswer]:
+        """The best setting of a race, or what remains."""
+        from .race import judge_stored_race
+        from .text_race import lines
+
+        assert self.outcome.experiment is not None
+        answer = judge_stored_race(self._open_source(), self.outcome.experiment)
+        assert answer is not None
+        return Result(answer, lines)
 
     @cached_property
     def path_study(self) -> Result[PathStudy]:
@@ -135,10 +149,14 @@ class Measurement:
     def _result(self) -> Result[Any]:
         if self.outcome.pairs:
             return self.comparison
+        if self.outcome.race:
+            return self.race
         return self.path_study if self.outcome.is_path_study else self.summary
 
     @property
     def _final_level(self) -> float:
+        if self.outcome.race:
+            return self.outcome.race.confidence
         return self.outcome.pairs.level if self.outcome.pairs else self.level
 
     @property

@@ -35,14 +35,16 @@ def run(options: RunOptions) -> Measurement:
 
     With `against` pairs of COMMAND and the other are measured in random order until the verdict is clear; it is shown.
 
+    With `find` the settings race: those that are shown to be worse leave, until the best one is found.
+
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
 
     Returns
     -------
     Measurement
-        Its summary (with ``against`` the comparison), and ``.store``, where the runs are. Of ``fail_if``
-        ``.comparison.answer.problem`` says whether it is so.
+        Its summary (with ``against`` the comparison, with ``find`` the race), and ``.store``, where the runs are. Of
+        ``fail_if`` ``.comparison.answer.problem`` says whether it is so.
 
     Raises
     ------
