@@ -315,7 +315,7 @@ def _measure_shared(data: _Data, effects: ResponseEffects, interactions: Sequenc
     """Return the share of the variation that factors and these interactions explain, but none beyond the others."""
     products = [data.multiply_units(pair) for pair in interactions]
     every = data.sum_squares(build_orthonormal_basis([*data.columns.values(), *products], data.counts))
-    own = sum(each.share for each in (*effects.effects, *interactions))
+    own = sum(effect.share for effect in effects.effects) + sum(pair.share for pair in interactions)
     return max(0.0, every / data.total - own)
 
 
