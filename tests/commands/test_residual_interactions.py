@@ -9,6 +9,7 @@ import pytest
 
 import iosonde
 from iosonde.core.table import Column, Table
+from iosonde.stats.regression.effect_types import correct_effects
 from iosonde.stats.regression.effects import estimate_effects
 
 SIGN = {"0": -1.0, "1": 1.0}
@@ -66,6 +67,45 @@ def test_additive_effects_leave_nothing_but_noise():
 def test_an_interaction_of_three_factors_is_shown_by_its_term():
     answer = iosonde.anova(measure(lambda a, b, c, d: 4 * d + 5 * a * b * c), response="mib_s").answer
     assert find_warning(answer).values["terms"] == "a*b*c,d"
+
+
+def test_an_interaction_does_not_leak_into_other_factors_where_trials_are_missing():
+    """As in a model with the interaction, a dead factor is significant in one of 20; a live one is seen."""
+    cells = list(product("012", "012", "01", "01"))
+    n_false, n_live = 0, 0
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        means = {
+            cell: 5 * (1 + 0.12 * int(cell[0])) * (2.5 if cell[1] == "2" and cell[2] == "1" else 1) for cell in cells
+        }
+        rows = [cell for cell in cells for _ in range(4) if rng.random() < 0.55]
+        values = [means[cell] * np.exp(rng.normal(0, 0.06)) for cell in rows]
+        settings = {
+            name: [cell[place] for cell in dict.fromkeys(rows)]
+            for place, name in enumerate(["api", "n", "coll", "dead"])
+        }
+        trials = [
+            np.array([v for row, v in zip(rows, values, strict=True) if row == cell]) for cell in dict.fromkeys(rows)
+        ]
+        effects = correct_effects([estimate_effects(settings, trials, None, 0.95)])[0]
+        states = {effect.name: effect.p for effect in effects.effects}
+        n_false += states["dead"] < 0.05
+        n_live += states["api"] < 0.05
+        assert ("n", "coll") in list_pairs(effects.interactions)
+    assert n_false <= 5 and n_live == 24  # of 24 at 5 %: the 99.7th percentile; 13 without the interactions
+
+
+def test_missing_settings_without_repetitions_do_not_make_dead_factors_significant():
+    n_false = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        cells = [cell for cell in product("01", "01", "012", "01", "0123") if rng.random() < 0.75]
+        values = [np.array([300 + 60 * SIGN[a] * SIGN[b] + 12 * int(n) + rng.normal(0, 8)]) for a, b, _, _, n in cells]
+        settings = {name: [cell[place] for cell in cells] for place, name in enumerate("abcdn")}
+        effects = correct_effects([estimate_effects(settings, values, None, 0.95)])[0]
+        assert list_pairs(effects.interactions)[0] == ("a", "b")
+        n_false += len({"c", "d"}.intersection(name for each in effects.significant for name in each.factors))
+    assert n_false <= 4  # of 24 at 5 % over the family at most; 18 without the interactions
 
 
 def test_a_block_does_not_hide_interactions():

@@ -56,8 +56,7 @@ def _format_ranking(ranking: Ranking, answer: Rankings, place: int) -> Iterator[
         yield from ["", *_format_effects(ranking, divisor, unit)]
     if answer.is_complete:
         yield from _format_other_estimators(ranking, divisor, unit)
-    if turned := [factor.name for factor in ranking.factors if _has_reversed_slope(factor)]:
-        yield from wrapped(f"{join_names(turned)}: the means include effects of the other factors, the slope does not")
+    yield from _describe_adjusted_means(ranking, divisor)
     hidden = () if answer.is_complete else _OF_OTHER_ESTIMATORS
     warnings = [text for text in ranking.warnings if not (isinstance(text, Message) and text.code in hidden)]
     if warnings:
@@ -229,6 +228,23 @@ def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str
     yield from _format_table_or_halves(heads, rows, "lllll", 4)
 
 
+def _describe_adjusted_means(ranking: Ranking, divisor: float) -> Iterator[str]:
+    """Describe which means are those with the other factors held, and where the plain means mislead."""
+    effects = [(factor.name, factor.effects) for factor in ranking.factors if factor.effects]
+    adjusted = [name for name, own in effects if any(level.adjusted is not None for level in own.levels)]
+    if adjusted:
+        yield from wrapped(f"with the other factors held: {join_names(adjusted)}")
+    for name, own in effects:
+        plain, best = own.misleading_mean, own.extremes[1]
+        effect = ranking.effects.effect_of(name)
+        if plain is not None and effect is not None and effect.is_significant:
+            means = [
+                f"{format_significant(_convert_to_measured(level.plain, ranking) / divisor)} at {_format_level(level)}"
+                for level in (plain, best)
+            ]
+            yield from wrapped(f"{name}: the plain means, {means[0]} and {means[1]}, are of other settings of the rest")
+
+
 def _format_table_or_halves(heads: list[str], rows: list[list[str]], align: str, cut: int) -> Iterator[str]:
     """Format one table, or if it is too wide two: up to column ``cut`` and the rest, both by factor."""
     lines = table(heads, rows, align, 10 * WIDTH).splitlines()
@@ -260,8 +276,11 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
 
 
 def _convert_mean_to_measured(level: Level, ranking: Ranking) -> float:
-    """Return the mean; for a logarithm the geometric mean, in the unit of measurement."""
-    mean = level.mean.value or 0.0
+    """Return the mean with the other factors held; for a logarithm the geometric mean, in the unit of measurement."""
+    return _convert_to_measured(level.center, ranking)
+
+
+def _convert_to_measured(mean: float, ranking: Ranking) -> float:
     return LOG_BASES[ranking.transform] ** mean if ranking.transform in LOG_BASES else mean
 
 
@@ -281,16 +300,6 @@ def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
     yield from _format_table_or_halves(heads, rows, "lrrrrL", 3)
-
-
-def _has_reversed_slope(factor: FactorRank) -> bool:
-    """Return whether the means of its two levels and its slope, with the others fixed, have opposite signs."""
-    if factor.slope is None or factor.effects is None or len(factor.effects.levels) != 2:
-        return False
-    a, b = factor.effects.largest_step
-    raw = factor.slope.raw
-    sure = raw.low is not None and raw.high is not None and not raw.low <= 0 <= raw.high
-    return sure and ((b.mean.value or 0.0) - (a.mean.value or 0.0)) * (raw.value or 0.0) < 0
 
 
 def describe_direction(factor: FactorRank) -> str:

@@ -28,12 +28,24 @@ _MAX_LISTED = 4  # levels
 
 @dataclass(frozen=True)
 class Level:
-    """Mean response at a level (``low`` = ``high``), or in a bin from ``low`` to ``high``; n rows."""
+    """Mean response at a level (``low`` = ``high``), or in a bin from ``low`` to ``high``; n rows. ``adjusted``: with
+    the other factors held, None where the mean says the same."""
 
     low: Cell
     high: Cell
     mean: Estimate
     unit: str = ""
+    adjusted: float | None = None
+
+    @property
+    def center(self) -> float:
+        """The mean with the other factors held."""
+        return self.plain if self.adjusted is None else self.adjusted
+
+    @property
+    def plain(self) -> float:
+        """The mean of the rows, whatever their other factors."""
+        return self.mean.value or 0.0
 
     @property
     def name(self) -> str:
@@ -46,7 +58,8 @@ class Level:
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
-        return {"low": self.low, "high": self.high, "n": self.mean.n, **self.mean.flat("mean")}
+        adjusted = {} if self.adjusted is None else {"mean_adjusted": self.adjusted}
+        return {"low": self.low, "high": self.high, "n": self.mean.n, **self.mean.flat("mean"), **adjusted}
 
 
 @dataclass(frozen=True)
@@ -74,19 +87,25 @@ class Effects:
     def largest_step(self) -> tuple[Level, Level]:
         """The neighbours that differ most."""
         pairs = list(zip(self.levels[:-1], self.levels[1:], strict=True))
-        return max(pairs, key=lambda pair: abs(_get_mean(pair[1]) - _get_mean(pair[0])))
+        return max(pairs, key=lambda pair: abs(pair[1].center - pair[0].center))
 
     @property
     def extremes(self) -> tuple[Level, Level]:
         """The levels with the lowest and the highest mean."""
-        return min(self.levels, key=_get_mean), max(self.levels, key=_get_mean)
+        return min(self.levels, key=_get_center), max(self.levels, key=_get_center)
+
+    @property
+    def misleading_mean(self) -> Level | None:
+        """The level with the highest plain mean, if another one is highest with the other factors held."""
+        highest = max(self.levels, key=lambda level: level.plain)
+        return None if highest == self.extremes[1] else highest
 
     def to_json(self) -> dict[str, Any]:
         """Levels and the change from each to the next."""
         return {
             "levels": [level.to_json() for level in self.levels],
             "steps": [
-                {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
+                {"from": a.name, "to": b.name, "change": b.center - a.center}
                 for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
             ],
             "monotone": not self.turns,
@@ -98,13 +117,15 @@ def _format_cell(cell: Cell, unit: str) -> str:
     return f"{cell:.4g}" if isinstance(cell, float) and unit != "bytes" else format_level(cell, unit)
 
 
-def _get_mean(level: Level) -> float:
-    return level.mean.value or 0.0
+def _get_center(level: Level) -> float:
+    return level.center
 
 
-def estimate_level_effects(design: Design, factor: int, level: float, noise: float | None) -> Effects:
+def estimate_level_effects(
+    design: Design, factor: int, level: float, noise: float | None, adjusted: Array | None = None
+) -> Effects:
     """Return level means with intervals. ``noise`` is the variance between repeats if the other factors are balanced;
-    None: variation inside a group is all noise (scattered settings)."""
+    None: variation inside a group is all noise (scattered settings). ``adjusted``: means with the others held."""
     codes = design.codes[:, factor]
     feature = design.features[factor]
     means, rows, errors = _compute_means(design, codes, np.ones(design.n_cells, bool), noise)
@@ -115,7 +136,8 @@ def estimate_level_effects(design: Design, factor: int, level: float, noise: flo
         half = z * float(errors[group])
         mean = float(means[group])
         low, high = (mean - half, mean + half) if math.isfinite(half) else (None, None)
-        levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
+        center = None if adjusted is None else float(adjusted[group])
+        levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit, center))
     turns = _find_turn(levels, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
         turns = _describe_turn_inside(design, factor, levels, level, noise)

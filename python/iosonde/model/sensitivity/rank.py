@@ -25,6 +25,7 @@ from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, GRID, SCATTE
 
 from . import factorial, scattered, warnings
 from .adjusted import Adjusted, compute_adjusted_shares, needs_adjusted_shares
+from .adjusted_means import adjust_level_means
 from .aliases import find_aliases
 from .blocks import estimate_blocks_in_order
 from .design import Design, build_design
@@ -318,7 +319,7 @@ def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[
             None,
             None,
             lines[i],
-            estimate_level_effects(design, i, level, noise),
+            estimate_level_effects(design, i, level, noise, _adjust_means(estimates, i)),
             None if estimates.shapley is None else estimates.shapley.of[i],
             estimates.parts.get(i),
             i in fixed_factors,
@@ -331,6 +332,13 @@ def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[
         for i, name in enumerate(estimates.names)
     ]
     return tuple(sorted(factors, key=_get_sort_key)), r2
+
+
+def _adjust_means(estimates: _Estimates, factor: int) -> Array | None:
+    """Return the means at the levels of a factor with the others held, on the scale that decides its test."""
+    effect = estimates.effects.effect_of(estimates.names[factor])
+    by_logarithms = effect is not None and effect.log_share is not None
+    return adjust_level_means(estimates.design, factor, estimates.effects.interactions, by_logarithms)
 
 
 def _get_sort_key(factor: FactorRank) -> float:

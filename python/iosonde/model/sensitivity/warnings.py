@@ -8,6 +8,7 @@ from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
+    FactorEffect,
     describe_blocks,
     describe_minor_effects,
     describe_nesting,
@@ -151,13 +152,23 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
     first = ranking.effects.effect_of(ranking.order[0][0])
     return {
         effect.name: (
-            effect.ratio_text.replace(" (", ", ").removesuffix(")")
+            _format_ratio(ranking, effect)
             or _format_share_of_variation(effect.explained, "the variation" if effect is first else "")
             + ("" if effect.hidden_share is None else f", of logarithms {format_percent_estimate(effect.hidden_share)}")
         )
         + st.get(effect.name, "")
         for effect in ranking.effects.effects
     }
+
+
+def _format_ratio(ranking: Ranking, effect: FactorEffect) -> str:
+    """Return the ratio of two levels, and which they are: ``×1.15, 1.11–1.19, ext4 ÷ xfs``; '' of any other effect."""
+    text = effect.ratio_text.replace(" (", ", ").removesuffix(")")
+    levels = [factor.effects for factor in ranking.factors if factor.name == effect.name and factor.effects]
+    if not text or not levels or len(levels[0].levels) != 2:
+        return text
+    low, high = levels[0].extremes
+    return f"{text}, {high.name} ÷ {low.name}"
 
 
 def _format_share_of_variation(share: Estimate, total: str) -> str:

@@ -121,7 +121,7 @@ def _choose_scales(
         return by_logarithms if other.p < effect.p and has_distant_levels(effect, other) else effect
 
     def has_distant_levels(effect: FactorEffect, other: FactorEffect) -> bool:
-        data, basis = scales[0], scales[0].build_own_basis(effect.factors)
+        data, basis = scales[0], scales[0].build_own_basis(effect.factors, effects.interactions)
         along, log_along = (basis.T @ (np.sqrt(scale.counts) * scale.means) for scale in scales)
         means = data.center + _locate_levels(data, effect.factors, basis) @ along
         log_ratio = math.log(float(means.max() / means.min())) if means.min() > 0 else math.inf
@@ -198,11 +198,21 @@ class _Data:
         """The variation explained by the main effects of all factors."""
         return SumOfSquares(self.sum_squares(self.main_effects), self.main_effects.shape[1])
 
-    def build_own_basis(self, names: Sequence[str]) -> Array:
-        """Build the basis of what these factors explain in addition to all others."""
+    def build_own_basis(self, names: Sequence[str], interactions: Sequence[Interaction] = ()) -> Array:
+        """Build the basis of what these factors explain in addition to all others and to those ``interactions`` that
+        hold none of them (type II): else these add to any factor where trials are missing. If nothing is beyond the
+        interactions, in addition to the other factors alone."""
         own = build_orthonormal_basis([self.columns[name] for name in names], self.counts)
         others = [columns for name, columns in self.columns.items() if name not in names]
-        return remove_basis(own, build_orthonormal_basis(others, self.counts))
+        products = [self.multiply_units(pair) for pair in interactions if set(names).isdisjoint(pair.factors)]
+        full = remove_basis(own, build_orthonormal_basis([*others, *products], self.counts))
+        alone = remove_basis(own, build_orthonormal_basis(others, self.counts)) if products else full
+        return full if full.shape[1] == alone.shape[1] else alone
+
+    def multiply_units(self, interaction: Interaction) -> Array:
+        """Return the columns of an interaction."""
+        first, other = (np.column_stack([self.columns[name] for name in unit]) for unit in interaction.units)
+        return multiply_columns(first, other)
 
     @cached_property
     def main_effects(self) -> Array:
@@ -271,13 +281,14 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
     if _is_exact_by_luck(noise, data.total):
         return data.untested(FEW_REPEATS)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
+    interactions = () if data.is_sample else _find_interactions(data, data.noise)
     interact, hides_interactions = _have_interactions(data, data.noise), _may_hide_interactions(data)
     interacting = _find_active_factors(data, noise, data.main_effects) if interact else ()
     between = (data.total - data.noise.ss - data.full_model.ss) / data.total if interact else 0.0
     pair = _find_interacting_pair(data, between * data.total) if interact else ()
 
     def estimate_effect(names: tuple[str, ...]) -> FactorEffect | None:
-        basis = data.build_own_basis(names)
+        basis = data.build_own_basis(names, interactions)
         if not basis.shape[1]:
             return None
         effect = _test_effect(data, names, basis, noise)
@@ -290,10 +301,22 @@ def _estimate_by_trials(data: _Data) -> ResponseEffects:
 
     effects = _build_effects_with_members(data, estimate_effect, estimate_share)
     joint = _estimate_joint(data, effects)
-    interactions = () if data.is_sample else _find_interactions(data, data.noise)
     return replace(
-        effects, joint=joint, interaction=between, interacting=pair or interacting, interactions=interactions
+        effects,
+        shared=_measure_shared(data, effects, interactions),
+        joint=joint,
+        interaction=between,
+        interacting=pair or interacting,
+        interactions=interactions,
     )
+
+
+def _measure_shared(data: _Data, effects: ResponseEffects, interactions: Sequence[Interaction]) -> float:
+    """Return the share of the variation that factors and these interactions explain, but none beyond the others."""
+    products = [data.multiply_units(pair) for pair in interactions]
+    every = data.sum_squares(build_orthonormal_basis([*data.columns.values(), *products], data.counts))
+    own = sum(effect.share for effect in effects.effects) + sum(pair.share for pair in interactions)
+    return max(0.0, every / data.total - own)
 
 
 def _test_effect(data: _Data, names: tuple[str, ...], basis: Array, noise: SumOfSquares) -> FactorEffect:

@@ -35,6 +35,11 @@ class Interaction:
     p: float
 
     @property
+    def factors(self) -> Unit:
+        """Return all factors of both sides."""
+        return (*self.units[0], *self.units[1])
+
+    @property
     def first(self) -> str:
         """Return the name of one side."""
         return "+".join(self.units[0])
