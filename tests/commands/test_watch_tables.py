@@ -252,3 +252,20 @@ def test_the_page_of_a_dated_table_leads_with_what_watch_says(tmp_path):
     page = report(ReportQuery(str(tmp_path / "nights.csv")))
     watched = iosonde.watch(str(tmp_path / "nights.csv")).answer
     assert watched.changes and page.answers.sentence == watched.sentence
+
+
+@pytest.mark.parametrize("after", [0.8, 1.25])
+def test_a_change_of_an_unknown_direction_opens_either_way(tmp_path, after):
+    values = [100 * (after if night >= 30 else 1) + night % 3 for night in range(45)]
+    path = tmp_path / "h.csv"
+    path.write_text(
+        "date,thing\n" + "".join(f"2026-{1 + n // 28:02}-{1 + n % 28:02},{v}\n" for n, v in enumerate(values))
+    )
+    unknown = watch_file(str(path))
+    assert [change.heading for change in unknown.open_regressions + unknown.regressions] == ["changed"]
+    assert "unknown-direction" in codes(unknown.warnings)
+    path.write_text(path.read_text().replace("thing", "bandwidth"))
+    known = watch_file(str(path))
+    assert len(known.open_regressions + known.regressions) == (after < 1) and "unknown-direction" not in codes(
+        known.warnings
+    )
