@@ -251,8 +251,8 @@ def test_intervals_that_touch_overlap(first: tuple[float, Any], second: tuple[fl
 
 
 def test_the_best_is_the_largest_unless_lower_is_better() -> None:
-    rate: Any = SimpleNamespace(unit="", lower_is_better=False)
-    time: Any = SimpleNamespace(unit="", lower_is_better=True)
+    rate: Any = SimpleNamespace(unit="", lower_is_better=False, metric=SimpleNamespace(name="rate"))
+    time: Any = SimpleNamespace(unit="", lower_is_better=True, metric=SimpleNamespace(name="time"))
     points = [point(2.0, 0.1, "n=2"), point(1.0, 0.1, "n=1"), point(None, None, "n=3"), point(3.0, 0.1, "n=4")]
 
     def order(response: Any, *of: SettingPoint) -> list[int]:

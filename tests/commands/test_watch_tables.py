@@ -268,3 +268,20 @@ def test_the_hours_of_a_table_that_is_measured_around_the_clock_are_no_changes(t
     assert "daily-pattern" in codes(answer.warnings)
     (change,) = answer.changes
     assert change.split.first <= 751 <= change.split.last
+
+
+@pytest.mark.parametrize("after", [0.8, 1.25])
+def test_a_change_of_an_unknown_direction_opens_either_way(tmp_path, after):
+    values = [100 * (after if night >= 30 else 1) + night % 3 for night in range(45)]
+    path = tmp_path / "h.csv"
+    path.write_text(
+        "date,thing\n" + "".join(f"2026-{1 + n // 28:02}-{1 + n % 28:02},{v}\n" for n, v in enumerate(values))
+    )
+    unknown = watch_file(str(path))
+    assert [change.heading for change in unknown.open_regressions + unknown.regressions] == ["changed"]
+    assert "unknown-direction" in codes(unknown.warnings)
+    path.write_text(path.read_text().replace("thing", "bandwidth"))
+    known = watch_file(str(path))
+    assert len(known.open_regressions + known.regressions) == (after < 1) and "unknown-direction" not in codes(
+        known.warnings
+    )

@@ -7,7 +7,7 @@ import pytest
 from iosonde.core import column_units, deciding, headlines, metrics
 from iosonde.core.types import Better, Metric
 
-HIGHER, LOWER = Better.HIGHER, Better.LOWER
+HIGHER, LOWER, UNKNOWN = Better.HIGHER, Better.LOWER, Better.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -32,19 +32,39 @@ HIGHER, LOWER = Better.HIGHER, Better.LOWER
         ("tiempo", "", LOWER, "slower", "faster", False),
         ("tail", "", LOWER, "more", "less", False),
         ("misses", "", LOWER, "more", "less", False),
-        ("realm", "", HIGHER, "more", "less", False),
-        ("p2", "", HIGHER, "more", "less", False),
+        ("realm", "", UNKNOWN, "more", "less", False),
+        ("p2", "", UNKNOWN, "more", "less", False),
         ("mbs", "", HIGHER, "faster", "slower", False),
         ("write_MiBs", "", HIGHER, "faster", "slower", False),
         ("read bw", "", HIGHER, "faster", "slower", False),
-        ("limbs", "", HIGHER, "more", "less", False),
+        ("limbs", "", UNKNOWN, "more", "less", False),
         ("errors", "", LOWER, "more", "less", False),
         ("errors", "count", LOWER, "more", "less", True),
         ("retransmits", "packets", LOWER, "more", "less", True),
         ("latency", "ticks", LOWER, "more", "less", True),
         ("bandwidth", "percent", HIGHER, "more", "less", True),
         ("score", "", HIGHER, "more", "less", False),
-        ("timer", "", HIGHER, "more", "less", False),
+        ("timer", "", UNKNOWN, "more", "less", False),
+        ("value", "", UNKNOWN, "more", "less", False),
+        ("files", "operations", UNKNOWN, "more", "less", True),
+        ("response", "", UNKNOWN, "more", "less", False),
+        ("response time", "", LOWER, "slower", "faster", False),
+        ("await", "", LOWER, "slower", "faster", False),
+        ("svctm", "", LOWER, "slower", "faster", False),
+        ("TTFB", "", LOWER, "slower", "faster", False),
+        ("lag", "", LOWER, "slower", "faster", False),
+        ("czas", "", LOWER, "slower", "faster", False),
+        ("duur", "", LOWER, "slower", "faster", False),
+        ("時間", "", LOWER, "slower", "faster", False),
+        ("h", "", LOWER, "slower", "faster", False),
+        ("min", "min", LOWER, "slower", "faster", False),
+        ("jitter", "", LOWER, "more", "less", False),
+        ("overhead", "", LOWER, "more", "less", False),
+        ("slowest rank", "", LOWER, "more", "less", False),
+        ("log(latency)", "", LOWER, "slower", "faster", False),
+        ("error rate", "", LOWER, "more", "less", False),
+        ("hit rate", "percent", HIGHER, "more", "less", True),
+        ("Durchsatz", "", HIGHER, "faster", "slower", False),
     ],
 )
 def test_the_direction_of_a_metric(name, unit, better, up, down, counts):
@@ -52,6 +72,14 @@ def test_the_direction_of_a_metric(name, unit, better, up, down, counts):
     assert metric == Metric(name, unit, better)
     assert (metrics.describe_change(metric, True), metrics.describe_change(metric, False)) == (up, down)
     assert metrics.is_count(metric) is counts
+
+
+def test_nothing_is_best_whose_direction_is_unknown():
+    assert metrics.name_extremes("value", "")[0] == "highest"
+    assert metrics.name_extremes("value", "ms") == metrics.name_extremes("bw", "") == ("best", "worst")
+    value, seconds = metrics.build_metric("value", ""), metrics.build_metric("value", "s")
+    assert [warning.code for warning in metrics.warn_unknown_direction(value, None)] == ["unknown-direction"]
+    assert not metrics.warn_unknown_direction(value, "lower") and not metrics.warn_unknown_direction(seconds, None)
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,7 @@ class Better(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
+    UNKNOWN = "unknown"  # until the unit or the user says it
 
 
 class Severity(StrEnum):

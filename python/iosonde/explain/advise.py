@@ -15,6 +15,7 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import is_same_level
 from iosonde.core.message import Message
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Cell, Table
 from iosonde.core.types import Estimate
 
@@ -143,6 +144,12 @@ class Advice:
     def criteria_agree(self) -> bool:
         """True if every criterion selects the same default."""
         return len(set(self.winners.values())) == 1
+
+    @property
+    def gain_name(self) -> str:
+        """Return ``times as fast`` for a rate or a time, ``times as good`` for other metrics."""
+        is_fast = is_speed(build_metric(self.instances.response, self.instances.unit))
+        return "times as fast" if is_fast else "times as good"
 
     @property
     def exceptions(self) -> tuple[str, tuple[Rule, ...]]:

@@ -35,7 +35,7 @@ def describe_advice(advice: Advice) -> str:
     return (
         f"Advice: {_format_choice(advice)}: {format_share_interval(gain.advised)} of the best possible {where}, "
         f"against {format_share_interval(gain.reference)} for {over}: "
-        f"{format_share_difference(gain.share)}, {format_ratio_interval(gain.ratio)} times as fast in the geometric "
+        f"{format_share_difference(gain.share)}, {_format_ratio(advice, gain.ratio)} in the geometric "
         f"mean{_describe_possible(advice, gain)}; worst case {format_share(gain.lowest)} of the best, against "
         f"{format_share(gain.reference_lowest)}.{_warn_about_large_gain(gain.share)}"
     )
@@ -45,8 +45,12 @@ def describe_case(advice: Advice, case: Case) -> str:
     """Return the sentence of one workload that was compared by itself."""
     setting, other = map(advice.instances.format_setting, (case.setting, case.other))
     where = format_setting(case.instance, advice.instances.units)
-    text = f"{setting} is {format_ratio_interval(case.ratio)} times as fast as {other}{f' at {where}' if where else ''}"
+    text = f"{setting} is {_format_ratio(advice, case.ratio)} as {other}{f' at {where}' if where else ''}"
     return f"Advice: {text}." if case.is_sure else f"No advice: {text}, not significant."
+
+
+def _format_ratio(advice: Advice, ratio: Estimate) -> str:
+    return f"{format_ratio_interval(ratio)} {advice.gain_name}"
 
 
 def _format_choice(advice: Advice) -> str:
@@ -91,7 +95,7 @@ def _describe_pair(advice: Advice) -> str:
         return ""
     effect = advice.effects[0]
     best, other = map(advice.instances.format_setting, map(str, (effect.level, effect.other)))
-    return f"{best} is {format_ratio_interval(effect.ratio)} times as fast as {other}"
+    return f"{best} is {_format_ratio(advice, effect.ratio)} as {other}"
 
 
 def _describe_nothing(advice: Advice, gain: Gain) -> str:
@@ -128,6 +132,6 @@ def _describe_clear_effect(advice: Advice) -> str:
     units = advice.instances.units
     level, other = (format_assignments({effect.column: at}, units)[0] for at in (effect.level, effect.other))
     return (
-        f" But {level} alone is {format_ratio_interval(effect.ratio)} times as fast as {other}: name "
+        f" But {level} alone is {_format_ratio(advice, effect.ratio)} as {other}: name "
         f"the setting in use with {spell.current} to get advice relative to it."
     )

@@ -18,7 +18,7 @@ from iosonde.core.metrics import TIMES, build_metric
 from iosonde.core.problems import Problem, SpecError, suggest_replacement
 from iosonde.core.schema import RESULT_COLUMNS
 from iosonde.core.schema_problems import list_violations
-from iosonde.core.types import FactorValue
+from iosonde.core.types import Better, FactorValue
 from iosonde.core.units import parse_rate, parse_size
 from iosonde.core.yaml_text import Document, Key, format_key, load
 
@@ -315,7 +315,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
             "leave it out",
         )
     better = column.get("better")
-    default_better = str(build_metric(kind, base).better)
+    default_better = str(Better.LOWER if build_metric(kind, base).better is Better.LOWER else Better.HIGHER)
     if better is None and not is_rate(base) and base not in TIMES:
         yield _build_problem(
             document,

@@ -22,6 +22,7 @@ _ENDS = frozenset(("end", "ended", "finish", "finished", "stop", "stopped", "to"
 _CLOCK_WORDS = frozenset(("time", "timestamp", "ts", "at", "epoch", "date", "zeit", "unix", "clock", "heure", "hora"))
 _AMBIGUOUS = frozenset(("from", "to", "t0", "t1"))  # without a date or an epoch they may be anything
 _DURATION = "duration"
+_STATISTICS = frozenset(("max", "maximum", "mean", "avg", "average", "median", "mittelwert", "sd", "std", "stdev"))
 _DAY = 86400.0  # seconds
 # Ranges of epochs of the years 2001 to 2128 → their unit.
 _EPOCHS = ((1e9, 5e9, "s"), (1e12, 5e12, "ms"), (1e15, 5e15, "us"), (1e18, 5e18, "ns"))
@@ -53,6 +54,16 @@ def derive_durations(table: Table) -> Table:
     template = "{column} is {end} - {start}" + (", in {unit}" if unit else ", in the unit of these")
     message = Message("durations", template, column=_DURATION, start=start.name, end=end.name, unit=unit)
     return replace(table, columns=columns, warnings=(*table.warnings, message))
+
+
+def mark_minutes(table: Table) -> Table:
+    """Return the table with minutes in a column called ``min``, unless another statistic is there: then it is the
+    minimum."""
+    minutes = table.columns.get("min")
+    words = {word for column in table.columns.values() for word in split_column_name(column.label or column.name)}
+    if minutes is None or minutes.unit or not minutes.numeric or not _STATISTICS.isdisjoint(words):
+        return table
+    return replace(table, columns={**table.columns, "min": replace(minutes, unit="min")})
 
 
 def _is_pair(start: Column, end: Column) -> bool:

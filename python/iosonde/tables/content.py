@@ -15,8 +15,9 @@ from iosonde.core.units import format_size
 from iosonde.foreign.reading import MAX_BYTES, is_descriptor, open_pipe
 
 STANDARD_INPUT = "-"
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst", ".org")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".md", ".rst", ".org", ".html", ".htm", ".tex")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+YAML_SUFFIXES = (".yaml", ".yml")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq", ".xlsx", ".xls", ".ods")
 _SHEET = re.compile(r"(?P<path>.+\.(?:xlsx|xls|ods))(?:#(?P<sheet>.+))?", re.IGNORECASE)
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

@@ -19,6 +19,8 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table, is_number
 
 from .comment_blocks import find_block_levels
+from .html_text import is_html, parse_html
+from .latex_text import is_latex, parse_latex
 from .markup import convert_markup
 from .raw_rows import MISSING, RawRows, build_table_from_rows, check_header, has_plain_ends, parse_values
 
@@ -40,8 +42,15 @@ def parse_csv(raw: bytes, name: str) -> Table:
     text, warnings = _decode(raw, name)
     table = _parse_plain(name, text)
     if table is None:
-        table = build_table_from_rows(_split_rows(name, convert_markup(text)))
+        table = build_table_from_rows(_parse_document(name, text) or _split_rows(name, convert_markup(text)))
     return replace(table, warnings=(*warnings, *table.warnings))
+
+
+def _parse_document(name: str, text: str) -> RawRows | None:
+    """Return the rows of a table of HTML or LaTeX; None for other texts."""
+    if is_html(text):
+        return parse_html(text, name)
+    return parse_latex(text, name) if is_latex(text) else None
 
 
 def _split_rows(name: str, text: str) -> RawRows:

@@ -13,7 +13,7 @@ from iosonde.core.message import Message
 from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 
-from .clock_columns import derive_durations
+from .clock_columns import derive_durations, mark_minutes
 from .copied_rows import drop_copied_rows
 from .failed_rows import drop_failed_rows
 from .identifiers import mark_identifiers
@@ -38,7 +38,7 @@ def drop_impossible_numbers(table: Table) -> Table:
     column in which those below 0 are as many as the others is left as it is: it holds differences. Numbers that may be
     marks of failed trials stay, with a warning. Raises DataError for a column of speeds below 0 only."""
     table = drop_swapped_rows(drop_copied_rows(drop_marked_rows(drop_failed_rows(table))))
-    table = derive_durations(mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(table)))))
+    table = derive_durations(mark_identifiers(mark_parts(drop_other_units(_drop_below_zero(mark_minutes(table))))))
     warnings = [warning for column in table.columns.values() for warning in _iterate_mark_warnings(table, column)]
     return replace(table, warnings=(*table.warnings, *warnings)) if warnings else table
 

@@ -1,7 +1,8 @@
-"""A table in a .json: a list of records, a mapping of columns, or a record a line."""
+"""A table in a .json or .yaml: a list of records, also a nested one, a mapping of columns, or a record a line."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,21 @@ from .raw_rows import RawRows, build_table_from_rows
 def parse_json(content: bytes, name: str) -> Table | None:
     """Return the table in a JSON document; None if it holds no list of records and no columns of equal length. Raises
     DataError."""
-    records = _list_records(_load(content, name))
+    return _build_table(_list_records(_load(content, name)), name)
+
+
+def parse_yaml(content: bytes, name: str) -> Table | None:
+    """Return the table in a YAML document, as of JSON; its values stay as they are written (5.10). Raises DataError."""
+    import yaml
+
+    try:
+        document = yaml.load(content.decode("utf-8-sig"), Loader=yaml.BaseLoader)  # texts only
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise _build_error(name, error) from error
+    return _build_table(_list_records(document), name)
+
+
+def _build_table(records: Sequence[dict[str, Any]], name: str) -> Table | None:
     if not records:
         return None
     names = list(dict.fromkeys(key for record in records for key in record))
@@ -30,18 +45,55 @@ def _load(content: bytes, name: str) -> Any:
         are_lines = len(lines) > 1 and all(line[0] + line[-1] == "{}" for line in lines)
         return [json.loads(line) for line in lines] if are_lines else json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(
-            "unreadable-file", "cannot read {path}: {reason}", "check that it is complete", path=name, reason=error
-        ) from error
+        raise _build_error(name, error) from error
+
+
+def _build_error(name: str, reason: Exception) -> DataError:
+    return DataError(
+        "unreadable-file", "cannot read {path}: {reason}", "check that it is complete", path=name, reason=reason
+    )
 
 
 def _list_records(document: Any) -> list[dict[str, Any]]:
     """Return the records of a document; none if it is no table of plain values."""
     if isinstance(document, dict):
-        document = _turn_columns(document)
+        document = _turn_columns(document) or _find_nested_list(document)
+    if isinstance(document, list) and all(isinstance(record, dict) for record in document):
+        document = _flatten_records(document)
     are_records = isinstance(document, list) and all(isinstance(record, dict) for record in document)
     is_plain = are_records and not any(isinstance(cell, dict | list) for record in document for cell in record.values())
     return document if is_plain and any(document) else []
+
+
+def _find_nested_list(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the only list of records in a document, with the plain values around it in each; else none."""
+    around = {key: value for key, value in document.items() if not isinstance(value, dict | list)}
+    lists = [
+        records
+        for value in document.values()
+        if (records := _find_nested_list(value) if isinstance(value, dict) else value)
+        and isinstance(records, list)
+        and len(records) > 1
+        and all(isinstance(record, dict) for record in records)
+    ]
+    return [around | record for record in lists[0]] if len(lists) == 1 else []
+
+
+def _flatten_records(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return records with the values of nested ones, by their last key where it is unique, else by all keys."""
+    flat = [dict(_iterate_values(record, ())) for record in records]
+    paths = dict.fromkeys(path for record in flat for path in record)
+    lasts = Counter(path[-1] for path in paths)
+    names = {path: path[-1] if lasts[path[-1]] == 1 else ".".join(path) for path in paths}
+    return [{names[path]: value for path, value in record.items()} for record in flat]
+
+
+def _iterate_values(record: dict[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _iterate_values(value, (*path, str(key)))
+        else:
+            yield (*path, str(key)), value
 
 
 def _turn_columns(columns: dict[str, Any]) -> Sequence[dict[str, Any]]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from iosonde.core.column_roles import TRIALS
 from iosonde.core.column_units import split_column_name
 from iosonde.core.message import Message
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table, is_number
 
 from .decorated_numbers import drop_bounds, strip_marks
@@ -33,14 +34,16 @@ _DURATIONS = frozenset(
 )
 _SEPARATORS = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f ](?=\d{3}(?!\d))")
 _SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,]\d+)?)(\s*[^\d\s,.;]*)")
-_APPROXIMATE = re.compile(rf"[~≈]?\s*({_NUMBER}\s*[^\d\s,.;]*)")
+_APPROXIMATE = re.compile(rf"(?:[~≈]|(?:ca|circa|approx|about|etwa|env)\b\.?)?\s*({_NUMBER}\s*[^\d\s,.;]*)")
+_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*[-–—]\s*(\d+(?:\.\d+)?)(\s*[^\W\d][^\d\s]*)?")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
 _TRIAL = re.compile(r"(\D*)(\d+)(\D*)")
 _INFINITE = ("inf", "infinity", "∞")
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
-_RATE_WORDS = _OPERATION_WORDS | {"bandwidth", "bw", "throughput", "tput", "bandbreite", "durchsatz"}
+_BYTE_RATE_WORDS = frozenset(("bandwidth", "bw", "throughput", "tput", "bandbreite", "durchsatz"))
+_RATE_WORDS = _OPERATION_WORDS | _BYTE_RATE_WORDS | {"rate", "rates", "speed"}
 _BOUND_WORDS = frozenset(("net", "network", "link", "nic", "limit", "cap", "quota", "nominal"))
 _UNPREFIXED = ("", "iops", "op/s", "ops/s", "req/s", "requests/s", "b/s", "bytes/s", "bit/s", "bits/s")
 _ERROR_CELL = re.compile(r"#(?:[A-ZÄÖÜÉÍ/0-9]+[!?]?|#+)")  # of a spreadsheet, in any language: #DIV/0!, #NV, ####
@@ -69,7 +72,7 @@ _MISSING_MARKS = frozenset(
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
     table = drop_bounds(_clear_failures(_clear_missing(strip_marks(table))))
-    table = _convert_durations(_drop_spreads(_drop_separators(_drop_dots(table))))
+    table = _convert_durations(_drop_spreads(_average_ranges(_drop_separators(_drop_dots(table)))))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
     return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
 
@@ -132,11 +135,30 @@ def _drop_separators(table: Table) -> Table:
             table = _replace_cells(table, [column], texts, Message("separated-digits", template, column=column.name))
         elif matches := _match_all(_APPROXIMATE, column):
             marked = [cell for cell, match in matches.items() if match[1] != cell]
-            if marked and 2 * len(marked) < len(matches):
+            if marked and (2 * len(marked) < len(matches) or _is_speed(column)):
                 template = "marks of rounded numbers in {column} ({cell}) are left out"
                 message = Message("rounded-numbers", template, column=column.name, cell=marked[0])
                 table = _replace_cells(table, [column], {cell: match[1] for cell, match in matches.items()}, message)
     return table
+
+
+def _average_ranges(table: Table) -> Table:
+    """Replace ranges (``98–101``) in a column that is named as a rate or a time by their middle."""
+    for column in _list_texts(table):
+        cells = column.counts
+        ranges = {
+            cell: match for cell in cells if (match := _RANGE.fullmatch(cell)) and float(match[1]) <= float(match[2])
+        }
+        if ranges and _is_speed(column) and all(cell in ranges or is_number(cell) for cell in cells):
+            template = "the ranges in {column} ({cell}) stand for their middle, whose spread is unknown"
+            message = Message("ranges-in-cells", template, column=column.name, cell=next(iter(ranges)))
+            texts = {cell: f"{(float(m[1]) + float(m[2])) / 2:.10g}{m[3] or ''}" for cell, m in ranges.items()}
+            table = _replace_cells(table, [column], texts, message)
+    return table
+
+
+def _is_speed(column: Column) -> bool:
+    return is_speed(build_metric(column.label or column.name, column.unit))
 
 
 def _drop_dots(table: Table) -> Table:
@@ -236,7 +258,7 @@ def _convert_prefixed(table: Table) -> Table:
         words = set(split_column_name(column.label))
         if matches and column.unit.lower() in _UNPREFIXED and _RATE_WORDS & words and not _BOUND_WORDS & words:
             texts = {cell: m[1] + _POWERS[m[2]] for cell, m in matches.items()}
-            unit = column.unit or ("" if _OPERATION_WORDS & words else "B/s")
+            unit = column.unit or ("B/s" if _BYTE_RATE_WORDS & words and not _OPERATION_WORDS & words else "")
             template = "in {column}, k is 1000, M a million and G a billion" + (" {unit}" if unit else "")
             message = Message("decimal-prefixes", template, column=column.name, unit=unit)
             table = _replace_cells(table, [replace(column, unit=unit)], texts, message)

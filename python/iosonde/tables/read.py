@@ -3,7 +3,7 @@
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 
-from .content import JSON_SUFFIXES, TEXT_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
+from .content import JSON_SUFFIXES, TEXT_SUFFIXES, YAML_SUFFIXES, get_suffix, is_pipe, read_content, split_sheet
 from .number_texts import convert_number_texts
 from .similar_levels import warn_similar_levels
 
@@ -31,6 +31,12 @@ def _parse(content: bytes, path: str, sheet: str) -> Table:
         from .json_text import parse_json
 
         table = parse_json(content, path)
+        if table is not None:
+            return table
+    elif suffix in YAML_SUFFIXES:
+        from .json_text import parse_yaml
+
+        table = parse_yaml(content, path)
         if table is not None:
             return table
     elif suffix in TEXT_SUFFIXES or is_pipe(path):

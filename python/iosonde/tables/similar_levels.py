@@ -10,7 +10,7 @@ from iosonde.core.table import Column, Table
 from iosonde.core.words import join_names
 
 _MOST_LEVELS = 50  # of a column; more are names or free texts
-_SEPARATORS = re.compile(r"[\s_-]+")
+_SEPARATORS = re.compile(r"[\s_-]+|\.+$")
 
 
 def warn_similar_levels(table: Table) -> Table:

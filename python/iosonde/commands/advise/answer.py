@@ -14,6 +14,7 @@ from iosonde.answers.model_file import parse_setting
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_setting
 from iosonde.core.message import Message
+from iosonde.core.metrics import warn_unknown_direction
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.where import find_matching_rows
 from iosonde.core.words import format_count, format_ratio_interval, format_share
@@ -239,11 +240,21 @@ def _advise_on_response(
     fixed = [response.rows.column(name).name for name in factors]
     others = list_other_varying(source, response, [*chosen, *fixed])
     more = list_columns_of_choice(source, response, others, chosen, fixed, query.level)
-    lower = response.lower_is_better if how.better is None else how.better == "lower"
-    wish = replace(how.wish, unit=response.unit, lower=lower, current=current)
+    wish = replace(
+        how.wish,
+        unit=response.unit,
+        lower=response.lower_is_better if how.better is None else how.better == "lower",
+        current=current,
+    )
     advice = advise_settings(response.rows, response.title, how.choose, workload_columns, query.level, wish)
     notes = (*notes, workload_note, setting_note, *more.varying_warnings("given"), *list_caveats(response))
-    warnings = (*notes, *warn_single_trials(response, how.choose), *warn_logarithms(response), *advice.warnings)
+    warnings = (
+        *notes,
+        *warn_unknown_direction(response.metric, how.better),
+        *warn_single_trials(response, how.choose),
+        *warn_logarithms(response),
+        *advice.warnings,
+    )
     advice = replace(advice, warnings=tuple(filter(None, warnings)))
     case = None if workload is None else _build_case(advice, workload, source)
     if new is None:

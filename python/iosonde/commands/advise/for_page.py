@@ -8,7 +8,7 @@ from iosonde.commands.report.axis import format_metric_title
 from iosonde.commands.report.terms import select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
-from iosonde.core.metrics import build_metric
+from iosonde.core.metrics import build_metric, warn_unknown_direction
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import format_count
@@ -123,7 +123,7 @@ def _advise_response(
         compared=_list_compared_settings(advice),
         defaults=_list_defaults(advice),
         rules=tuple(map(_build_page_rule, advice.rules)),
-        warnings=tuple(advice.warnings),
+        warnings=(*warn_unknown_direction(metric, None), *advice.warnings),
     )
 
 

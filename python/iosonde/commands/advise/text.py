@@ -136,7 +136,7 @@ def _format_cases(advice: Advice) -> Iterator[str]:
         ]
         for case in advice.cases
     ]
-    yield from table(["workload", "best", "over", "times as fast", "significant"], rows, "lllrl", WIDTH).splitlines()
+    yield from table(["workload", "best", "over", advice.gain_name, "significant"], rows, "lllrl", WIDTH).splitlines()
     yield from wrapped("Each workload by itself, as compare has it; significant after Holm's correction over all.")
 
 
@@ -149,7 +149,7 @@ def _format_effects(advice: Advice) -> Iterator[str]:
         ]
         for e in advice.effects
     ]
-    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
+    yield from table(["one alone", advice.gain_name, "from case to case"], rows, "lrr", WIDTH).splitlines()
 
 
 def _describe_single_effect(effect: Effect, unit: str) -> str:

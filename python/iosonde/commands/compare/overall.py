@@ -204,7 +204,7 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
     bring_ups: dict[tuple[Key, Cell], Key] = {}
     for pair in pairs:
         setting = tuple((name, level) for name, level in pair.part.cell.items() if name not in RESPONSE_LABELS)
-        sign = 1 if pair.part.metric.better is Better.HIGHER else -1
+        sign = -1 if pair.part.metric.better is Better.LOWER else 1
         for side_logs, side_trials in zip(logs, (pair.a, pair.b), strict=True):
             bring_up_keys = side_trials.bring_ups or [(trial,) for trial in side_trials.trials]
             for value, cell, trial, unit in zip(

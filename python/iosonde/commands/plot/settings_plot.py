@@ -7,6 +7,7 @@ from typing import Any
 from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.factor_levels import FactorLevels
+from iosonde.core.metrics import name_extremes
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
@@ -141,7 +142,8 @@ def describe_best_and_worst(name: str, metric: str, response: Response, points: 
         at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
         return f"{name}: {what}{format_estimate(ranked[0].mean, response.unit)}{at}"
     best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
-    text = f"{name}: best {what}{_format_point(best, response)}; worst {_format_point(worst, response)}"
+    first, last = name_extremes(response.metric.name, response.unit)
+    text = f"{name}: {first} {what}{_format_point(best, response)}; {last} {_format_point(worst, response)}"
     return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
 
 

@@ -148,7 +148,7 @@ def find_what_ifs(
     others = [(feature, _list_allowed_levels(setting, feature, broken)) for feature in data.features]
     candidates = [_find_best_change(model, setting, target, levels, better, level) for target, levels in others]
     rows = [row for row in candidates if row is not None]
-    sign = -1.0 if better is Better.HIGHER else 1.0
+    sign = 1.0 if better is Better.LOWER else -1.0
     rows.sort(key=lambda row: sign * (row.predicted.value or 0.0))
     setting_text = ", ".join(
         f"{feature.name}={_format_cell(setting[feature.name], feature)}" for feature in data.features
@@ -193,7 +193,7 @@ def _find_best_change(
     ]
     if not candidates:
         return None
-    pick = max if better is Better.HIGHER else min
+    pick = min if better is Better.LOWER else max
     other, estimate = pick(candidates, key=lambda pair: pair[1].value or 0.0)
     return WhatIf(feature.name, _format_cell(now, feature), _format_cell(other, feature), estimate)
 

@@ -10,6 +10,7 @@ from iosonde.commands.compare.against import PairVerdicts
 from iosonde.core.estimate_text import format_percent_estimate, format_value
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
+from iosonde.core.metrics import name_extremes
 from iosonde.core.units import format_percent
 from iosonde.core.verdict import DOUBTS, HARDLY_MATTERS, IN_INTERACTION, Verdict, VerdictState, name_standing
 from iosonde.core.words import join_names
@@ -146,7 +147,7 @@ def _build_line(
             if verdict.state is part.state is VerdictState.DIFFERENT and part.estimate and _TOGETHER in part.doubts
         ]
     if best is not None and best.estimate is not None:
-        texts.append(f"best {format_value(best.estimate, unit)} at {best.claim}")
+        texts.append(f"{name_extremes(verdict.response, unit)[0]} {format_value(best.estimate, unit)} at {best.claim}")
     texts += [interaction] if interaction else []
     reason = _find_reason(verdict)
     texts += [reason] if reason else [DOUBTS[code] for code in verdict.doubts if code in DOUBTS]

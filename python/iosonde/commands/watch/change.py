@@ -119,8 +119,13 @@ class SeriesChange:
 
     @property
     def verdict(self) -> str:
-        """``worse`` or ``better``."""
-        return BETTER if self.is_rise == (self.series.metric.better is Better.HIGHER) else WORSE
+        """``worse`` or ``better``; ``worse`` too where nobody knows, so that somebody looks."""
+        return BETTER if self.series.metric.better is (Better.HIGHER if self.is_rise else Better.LOWER) else WORSE
+
+    @property
+    def heading(self) -> str:
+        """``worse``, ``better``, or ``changed`` where the better direction is unknown."""
+        return "changed" if self.series.metric.better is Better.UNKNOWN else self.verdict
 
     @property
     def claim(self) -> UncheckedClaim:
@@ -262,14 +267,14 @@ def _estimate(values: Array, change: Break, begin: int, end: int, level: float) 
 
 
 def is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
-    """Return whether a change for the worse persists: the newest points, all after the last change, are still worse
-    than the level before it, by the search's margin."""
+    """Return whether a change for the worse, or of an unknown direction, persists: the newest points, all after the
+    last change, are still farther from the level before it than the search's margin."""
     before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
     newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
     margin = search.share * abs(before)
-    if series.metric.better is Better.HIGHER:
-        return after < before and newest <= before - margin
-    return after > before and newest >= before + margin
+    if after < before:
+        return series.metric.better is not Better.LOWER and newest <= before - margin
+    return after > before and series.metric.better is not Better.HIGHER and newest >= before + margin
 
 
 def describe_commit(before: StoredRun, after: StoredRun) -> list[str]:

@@ -27,6 +27,7 @@ from .figure_axis import Place, build_axis
 from .series import WatchedSeries
 
 _WORSE, _BETTER = ("change for the worse", VERMILION), ("change for the better", SERIES[2])
+_CHANGED = ("change", VERMILION)  # whose better direction is unknown
 _DATE = 16  # characters of an ISO date, to the minute
 
 
@@ -44,7 +45,7 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange], by_co
         if level_estimate.value is not None
     ]
     breaks = [_build_break(change, places[_find_place(series, change.first_after.id)], divisor) for change in changes]
-    kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
+    kinds = [kind for kind in (_WORSE, _BETTER, _CHANGED) if any(row["series"] == kind[0] for row in breaks)]
     colour = build_legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
     spec = view(
@@ -104,6 +105,6 @@ def _find_place(series: WatchedSeries, run: str) -> int:
 
 
 def _build_break(change: SeriesChange, x: Place, divisor: float) -> Row:
-    kind = _WORSE if change.verdict == "worse" else _BETTER
+    kind = {"worse": _WORSE, "better": _BETTER}.get(change.heading, _CHANGED)
     p = format_significant(change.split.p, 2)
     return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {p}\n{change.cause}"}

@@ -7,7 +7,8 @@ import numpy as np
 
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
-from iosonde.core.words import format_count
+from iosonde.core.types import Better
+from iosonde.core.words import format_count, join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
@@ -61,7 +62,17 @@ def _separate_copies(history: WatchedHistory) -> WatchedHistory:
         Message("copied-series", "{copy} is not judged: it is a multiple of {original}", copy=copy, original=original)
         for copy, original in kinds
     )
-    return replace(history, series=tuple(originals), copies=tuple(copies), warnings=(*history.warnings, *notes))
+    warnings = (*history.warnings, *notes, *_warn_unknown_directions(originals))
+    return replace(history, series=tuple(originals), copies=tuple(copies), warnings=warnings)
+
+
+def _warn_unknown_directions(series: Sequence[WatchedSeries]) -> list[Message]:
+    names = list(dict.fromkeys(item.metric.name for item in series if item.metric.better is Better.UNKNOWN))
+    template = (
+        "nothing says whether a higher or a lower {metrics} is better: any change counts as a regression, until a unit"
+        " in its name says it, as '{metric} (ms)'"
+    )
+    return [Message("unknown-direction", template, metrics=join_names(names), metric=names[0])] if names else []
 
 
 def _is_copy(series: WatchedSeries, other: WatchedSeries) -> bool:

@@ -45,7 +45,7 @@ def _build_pool(members: list[int], series: Sequence[WatchedSeries], nights: Seq
     for row, member in zip(values, members, strict=True):
         row[places[member]] = series[member].values
     pooled = [series[member] for member in members]
-    signs = tuple(1 if item.metric.better is Better.HIGHER else -1 for item in pooled)
+    signs = tuple(-1 if item.metric.better is Better.LOWER else 1 for item in pooled)
     return Pool(tuple(members), values, signs, tuple(_iterate_groups(pooled)))
 
 

@@ -32,4 +32,4 @@ def build_section(watch: Watch) -> PageSection:
 def _build_row(change: SeriesChange, title: str) -> tuple[str, ...]:
     first = change.first_after
     ratio = f"{format_ratio_interval(change.levels.ratio)}, {change.word}"
-    return title, ratio, first.started_at[:_DATE] or first.id, change.cause, change.state or change.verdict
+    return title, ratio, first.started_at[:_DATE] or first.id, change.cause, change.state or change.heading

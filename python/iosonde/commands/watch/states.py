@@ -53,5 +53,5 @@ def determine_state(watch: Watch, series: WatchedSeries) -> StateSince:
 
 
 def _is_worse(series: WatchedSeries, step: int) -> bool:
-    is_rise = series.values[step] > series.values[step - 1]
-    return bool(is_rise) != (series.metric.better is Better.HIGHER)
+    is_rise = bool(series.values[step] > series.values[step - 1])
+    return series.metric.better is not (Better.HIGHER if is_rise else Better.LOWER)

@@ -83,7 +83,7 @@ def change_lines(change: SeriesChange) -> Iterator[str]:
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
-    yield from wrapped(escape(f"{change.series.title}: {change.verdict} [{change.id}]"), "  ", "  ")
+    yield from wrapped(escape(f"{change.series.title}: {change.heading} [{change.id}]"), "  ", "  ")
     if change.decision:
         yield from wrapped(escape(_describe_decision(change.decision)), "      ", "    ")
     levels = change.levels

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from iosonde.core.estimate_text import format_estimate
 from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
-from iosonde.core.metrics import build_metric, get_lowest_mean
+from iosonde.core.metrics import build_metric, get_lowest_mean, name_extremes
 from iosonde.core.stored import StoredRun
 from iosonde.core.transforms import get_log_base, is_logarithm, remove_logarithm
 from iosonde.core.types import Better, Experiment
@@ -354,11 +354,11 @@ def describe_stories(response_stories: Sequence[ResponseStory], units: Mapping[s
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
-    best, worst = story.best, story.worst
+    best, worst, (top, bottom) = story.best, story.worst, name_extremes(story.best.metric, story.best.unit)
     scale = None if story.spans_decades else choose_human_scale(max(map(abs, story.means), default=0.0), best.unit)
     text = (
-        f"{story.title}: best {format_estimate(best.mean, best.unit, scale)} at {best.setting(units)}, "
-        f"worst {format_estimate(worst.mean, worst.unit, scale)} at {worst.setting(units)}"
+        f"{story.title}: {top} {format_estimate(best.mean, best.unit, scale)} at {best.setting(units)}, "
+        f"{bottom} {format_estimate(worst.mean, worst.unit, scale)} at {worst.setting(units)}"
     )
     if not story.impossible:
         return text
