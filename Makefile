@@ -213,7 +213,9 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 	@$(PY) tests/rooms_figure.py
 
 published: .venv/.dev ## compare published numbers with docs/results; DOCUMENT=NAME prints one document
-	@$(PY) docs/reproductions/verdicts.py $(DOCUMENT)
+	@$(if $(DOCUMENT),$(if $(wildcard examples/published/$(DOCUMENT).yaml),,echo "no document '$(DOCUMENT)'; there are: \
+		$(notdir $(basename $(wildcard examples/published/*.yaml)))" >&2; exit 2))
+	@$(if $(DOCUMENT),$(IOSONDE) compare examples/published/$(DOCUMENT).yaml,$(PY) docs/reproductions/verdicts.py)
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .

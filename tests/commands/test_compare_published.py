@@ -170,3 +170,16 @@ def test_a_document_alone_is_judged_by_itself():
 def test_python_has_the_same_verdicts(store):
     frame = iosonde.compare(str(DOCUMENTS / "tender.yaml"), b=str(store)).answer.records()
     assert [row["outcome"] for row in frame] == [KEPT, CONTRADICTED, KEPT]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [("clock: last_done", "clock: unknown", "unknown-clock"), ("file_system: nfs", "file_system: NFS", "absent-level")],
+)
+def test_what_cannot_be_compared_says_why(store, tmp_path, old, new, code):
+    path = tmp_path / "sheet.yaml"
+    sheet = (DOCUMENTS / "data_sheet.yaml").read_text(encoding="utf-8")
+    path.write_text(sheet.replace(old, new), encoding="utf-8")
+    cells = iosonde.compare(str(path), b=str(store)).answer.cells
+    assert {cell.verdict.outcome for cell in cells} == {NOT_MEASURED}
+    assert {cell.note.code for cell in cells} == {code}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from scipy import stats
 
+import iosonde
 from iosonde.agreement.claims import judge_claim, resolve_claim, select_numbers
 from iosonde.agreement.judge import PublishedOutcome
 from iosonde.campaign.asked_of import read_questions
@@ -145,3 +147,134 @@ def test_an_effect_of_about_zero_is_judged_by_the_mean():
 
 def test_a_plot_has_no_effect_to_compare():
     assert judge_claim({"claim": "x", "value": 1.0}, questions.PLOT, {}) is None
+
+
+TABLE = """\
+published: A talk
+document: talk
+hardware: other
+figures:
+  - where: slide 3
+    words: "100 90 82 69 of 940 Mbit/s"
+    operation: write
+    metric: bandwidth
+    clock: unknown
+    unit: MB/s
+    table:
+      columns: [{settings: {nodes: 1}}, {settings: {nodes: 2}}, {settings: {nodes: 3}}, {settings: {nodes: 4}}]
+      rows: [{values: [100, 90, 82, 69]}]
+statements:
+  - {where: slide 4, words: nobody needs more than one}
+"""
+
+
+@pytest.fixture
+def talk(tmp_path):
+    (tmp_path / "talk.yaml").write_text(TABLE, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_slope_over_printed_numbers_has_its_interval(talk):
+    claim = {
+        "claim": "x",
+        "document": "talk.yaml",
+        "numbers": {"operation": "write"},
+        "slope_on": "nodes",
+        "term": "nodes",
+    }
+    resolved = resolve_claim(claim, talk)
+    fit = stats.linregress([1, 2, 3, 4], [100, 90, 82, 69])
+    half = stats.t.ppf(0.975, 2) * fit.stderr
+    assert [resolved[key] for key in ("value", "low", "high")] == pytest.approx(
+        [fit.slope, fit.slope - half, fit.slope + half]
+    )
+
+
+def test_a_share_of_a_bound_is_that_of_each_system(talk):
+    claim = {"claim": "x", "document": "talk.yaml", "numbers": {"nodes": 2}, "metric": "write", "at": {"nodes": 2}}
+    resolved = resolve_claim({**claim, "bound": {"published": "800 Mbit/s", "measured": "80 Mbit/s"}}, talk)
+    group = {"operation": None, "metric": "write (bytes/s)", "by": {"nodes": 2}, "n": 3}
+    answer = {"level": 0.95, "groups": [{**group, "mean": 9e6, "mean_low": 8.8e6, "mean_high": 9.2e6}]}
+    judged = judge_claim(resolved, questions.SUMMARY, answer)
+    assert judged is not None and judged.published.value == pytest.approx(0.9)
+    assert judged.measured is not None and judged.measured.value == pytest.approx(0.9)
+    assert judged.verdict.outcome is PublishedOutcome.SAME_SHARE
+
+
+def test_words_are_those_of_a_statement(talk):
+    claim = {"claim": "x", "document": "talk.yaml", "expected": "none"}
+    assert resolve_claim({**claim, "words": "more than one"}, talk)["source"] == "talk"
+    with raises("no-such-statement", document="talk"):
+        resolve_claim({**claim, "words": "more than two"}, talk)
+
+
+def test_effects_that_are_no_evidence_have_no_verdict():
+    claim = {"claim": "x", "expected": "above", "not_comparable": "another unit"}
+    judged = judge_claim(claim, questions.COMPARE, build_ratio(0.5, 0.4, 0.6))
+    assert judged is not None and judged.verdict.outcome is PublishedOutcome.NOT_COMPARABLE
+    assert judged.note == "another unit" and judged.measured is not None
+    missing = judge_claim(claim, questions.COMPARE, {"comparisons": []})
+    assert missing is not None and missing.verdict.outcome is PublishedOutcome.NOT_MEASURED
+
+
+def test_a_factor_leads_and_the_others_do_not_matter():
+    shares = [("size (bytes)", 0.7, 0.6, 0.8), ("net", 0.2, 0.1, 0.3), ("disk", 0.01, 0.0, 0.02)]
+    factors = [
+        {"name": name, "importance": s, "s1": s, "s1_low": low, "s1_high": high} for name, s, low, high in shares
+    ]
+    answer = {"response": "cp (s)", "level": 0.95, "n": 9, "factors": factors}
+    lead = judge_claim({"claim": "x", "expected": "above", "term": "size", "leads": True}, questions.RANK, answer)
+    assert lead is not None and lead.verdict.outcome is PublishedOutcome.SAME_SIGN
+    assert lead.measured is not None and (lead.measured.low, lead.measured.high) == pytest.approx((0.3, 0.7))
+    for named, outcome in ((["size"], PublishedOutcome.CONTRADICTED), (["size", "net"], PublishedOutcome.NO_EFFECT)):
+        other = judge_claim({"claim": "x", "value": 0.0, "others_than": named}, questions.RANK, answer)
+        assert other is not None and other.verdict.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("values", "outcome"),
+    [((1, 2, 3, 4), PublishedOutcome.SAME_RANKING), ((4, 3, 2, 1), PublishedOutcome.CONTRADICTED)],
+)
+def test_the_order_of_defaults(values, outcome):
+    claim = {"claim": "x", "order": dict(zip("abcd", (10, 20, 30, 40), strict=True)), "column": "abs", "scale": 2.0}
+    defaults = [{"setting": name, "abs": value} for name, value in zip("abcd", values, strict=True)]
+    judged = judge_claim(claim, questions.ADVISE, {"defaults": defaults})
+    assert judged is not None and judged.verdict.outcome is outcome and judged.verdict.p == pytest.approx(1 / 24)
+    assert judged.orders[1]["a"] == values[0] / 2
+    gone = judge_claim(claim, questions.ADVISE, {"defaults": defaults[1:]})
+    assert gone is not None and gone.verdict.outcome is PublishedOutcome.NOT_MEASURED
+
+
+def test_a_comparison_with_several_levels_names_one():
+    rows = [
+        {"by": {"response": "cp"}, "b": {"name": level}, "ratio": Estimate(value, value, value, 0.95, 3).to_json()}
+        for level, value in (("2", 1.5), ("4", 3.0))
+    ]
+    judged = judge_claim({"claim": "x", "expected": "above", "of": 4}, questions.COMPARE, {"comparisons": rows})
+    assert judged is not None and judged.measured is not None and judged.measured.value == 3.0
+
+
+def test_a_document_answers_the_claims_of_its_campaigns_and_of_its_own(folder):
+    own = (
+        "campaigns: [{experiment: q.yaml, data: t.csv, here: a table}]\n"
+        "questions:\n"
+        "  - question: Which slope?\n"
+        "    regress: {sums: {n: 3, sum_x: 6, sum_x2: 14, b0: 1.0, b1: 20.25, SSR: 820.125, SSE: 1.0, x: x}}\n"
+        "    claims: [{claim: line, numbers: {operation: cp}, find: {slope: terms.x.estimate}}]\n"
+    )
+    (folder / "lecture.yaml").write_text(DOCUMENT + own, encoding="utf-8")
+    answer = iosonde.compare(str(folder / "lecture.yaml")).to_dict()
+    outcomes = {claim["claim"]: claim["outcome"] for claim in answer["claims"]}
+    assert outcomes == {
+        "a replica more": PublishedOutcome.SAME_SIGN,
+        "b ÷ a": PublishedOutcome.SAME_SIGN,
+        "slope": PublishedOutcome.RECOMPUTED,
+    }
+    assert [figure["outcome"] for figure in answer["figures"][:3]] == [PublishedOutcome.SAME_SIGN] * 3
+
+
+def test_a_campaign_that_is_not_there_is_a_mistake(folder):
+    text = DOCUMENT + "campaigns: [{experiment: other.yaml, data: t.csv}]\n"
+    (folder / "lecture.yaml").write_text(text, encoding="utf-8")
+    with raises("no-such-file"):
+        iosonde.compare(str(folder / "lecture.yaml"))

@@ -159,3 +159,15 @@ def test_a_number_that_nothing_was_compared_with():
 def test_numbers_that_follow_from_the_document_to_the_last_digit(operation, computed, outcome):
     (number,) = (number for number in read_publication(SUMS, "x").figures if number.operation == operation)
     assert judge_recomputed(number, computed).outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("published", "measured", "outcome"),
+    [
+        ((300,), (100, -408, 608), PublishedOutcome.INCONCLUSIVE),
+        ((110,), (112, 104, 120), PublishedOutcome.INSIDE_INTERVAL),
+        ((110, 100, 120), (112, 20, 204), PublishedOutcome.INCONCLUSIVE),
+    ],
+)
+def test_a_vague_interval_confirms_nothing(published, measured, outcome):
+    assert judge_interval(build_estimate(*published), build_estimate(*measured)).outcome is outcome

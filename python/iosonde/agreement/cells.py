@@ -36,7 +36,9 @@ REASONS = {
     "data": "it needs data that is not public",
     "site": "it is a fact about a site",
     "input": "it is the input of a number that is compared",
-    "model": "it belongs to a model of other factors",
+    "clock": "its close returns before its data is sent, so its time here is no speed",
+    "trials": "the trials of the experiment that measures it are not kept here",
+    "model": "it belongs to a model of factors that were not measured",
 }
 # The order of three settings cannot be significant.
 MIN_RANKED = 4

@@ -8,22 +8,44 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from iosonde.core import questions
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Estimate
-from iosonde.core.units import format_significant, parse_suffixed_size
-from iosonde.importers.published_figures import PrintedNumber, Publication, read_publication_file
+from iosonde.core.units import format_significant
+from iosonde.importers.columns_map import parse_unit
+from iosonde.importers.published_figures import (
+    PrintedNumber,
+    Publication,
+    list_numbers,
+    read_publication_file,
+)
+from iosonde.stats.estimate.distributions import t_critical
 
-from .judge import PublishedOutcome, PublishedVerdict, judge_absence, judge_share, judge_sign
+from .effects import find_effect, find_number, find_order, has_effect, read_level
+from .judge import (
+    PublishedOutcome,
+    PublishedVerdict,
+    judge_absence,
+    judge_ranking,
+    judge_recomputed,
+    judge_share,
+    judge_sign,
+)
 
 KEY = "claims"
 # Selectors of a claim: the number, what it is divided by, what is subtracted, and the ends of its interval.
 _NUMBERS, _OVER, _MINUS, _ENDS = "numbers", "over", "minus", ("low_numbers", "high_numbers")
+# Level of the interval of a slope over printed numbers.
+_LEVEL = 0.95
 # A claim in words: a ratio above or below 1, a difference above or below 0, or neither.
 _EXPECTED = {"above": math.inf, "below": -math.inf, "none": 0.0}
 # A smaller effect than this share of the mean is none.
@@ -32,22 +54,35 @@ LEAST_SHARE = 0.05
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A published effect, the measured one in the same unit (None if the answer lacks it), and the verdict."""
+    """A published effect, the measured one in the same unit (None if the answer lacks it), and the verdict.
+    ``orders``: of a ranking, the published and the measured values of each setting. ``note``: what differs here."""
 
     claim: str
     published: Estimate
     measured: Estimate | None
     unit: str
     verdict: PublishedVerdict
+    orders: tuple[Mapping[str, float], ...] = ()
+    note: str = ""
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Return what is published and what was measured, for people."""
+        if self.orders:
+            names = next(iter(self.orders))
+            published, *measured = (_format_order(names, order) for order in self.orders)
+            return f"{published} {self.unit}".rstrip(), measured[0] if measured else "nothing"
+        ours = "nothing" if self.measured is None else f"{format_estimate(self.measured)} {self.unit}".rstrip()
+        words = {math.inf: "more", -math.inf: "less", 0.0: "no effect"}
+        value = self.published.value
+        return words.get(value or 0.0) or f"{format_estimate(self.published)} {self.unit}".rstrip(), ours
 
     @property
     def sentence(self) -> str:
-        """Return both numbers and the verdict."""
-        ours = "nothing" if self.measured is None else _format(self.measured)
-        value = self.published.value
-        words = {math.inf: "more", -math.inf: "less", 0.0: "no effect"}
-        published = words.get(value or 0.0) or f"{_format(self.published)} {self.unit}".rstrip()
-        return f"{self.claim}: published {published}, here {ours}: {self.verdict.outcome}"
+        """Return both sides, the verdict and the note."""
+        published, ours = self.sides
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.claim}: published {published}, here {ours}: {self.verdict.outcome}{note}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
@@ -56,6 +91,9 @@ class JudgedClaim:
             "unit": self.unit,
             "published": self.published.to_json(),
             "measured": None if self.measured is None else self.measured.to_json(),
+            **({"orders": [dict(order) for order in self.orders]} if self.orders else {}),
+            **({} if self.verdict.p is None else {"p": self.verdict.p}),
+            **({"note": self.note} if self.note else {}),
             "outcome": str(self.verdict.outcome),
         }
 
@@ -67,7 +105,7 @@ def select_numbers(publication: Publication, conditions: Mapping[str, Any]) -> l
     def fits(number: PrintedNumber) -> bool:
         fields = vars(number)
         return all(
-            (fields[name] if name in fields else number.settings.get(name)) == _read_level(level)
+            (fields[name] if name in fields else number.settings.get(name)) == read_level(level)
             for name, level in conditions.items()
         )
 
@@ -83,9 +121,10 @@ def select_numbers(publication: Publication, conditions: Mapping[str, Any]) -> l
     return numbers
 
 
-def _read_level(level: Any) -> Any:
-    size = parse_suffixed_size(level) if isinstance(level, str) else None
-    return level if size is None else size
+def select_claimed(publication: Publication, claim: Mapping[str, Any]) -> tuple[PrintedNumber, ...]:
+    """Return all numbers that a claim selects in a document, those that it divides by and subtracts, too."""
+    keys = (_NUMBERS, _OVER, _MINUS, *_ENDS)
+    return tuple(number for key in keys if key in claim for number in select_numbers(publication, claim[key]))
 
 
 def resolve_claim(claim: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -94,7 +133,7 @@ def resolve_claim(claim: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "document" not in claim:
         return dict(claim)
     path = folder / str(claim["document"])
-    publication = read_publication_file(path)
+    publication = _read_publication(path, path.stat().st_mtime_ns if path.is_file() else 0)
     if publication is None:
         raise InputError(
             "no-such-document",
@@ -102,9 +141,24 @@ def resolve_claim(claim: Mapping[str, Any], folder: Path) -> dict[str, Any]:
             "give its path, from the directory of the experiment file (docs/published.md)",
             path=path,
         )
-    numbers = select_numbers(publication, claim.get(_NUMBERS, {}))
+    _check_words(publication, claim)
+    selectors = ("document", _NUMBERS, _OVER, _MINUS, *_ENDS, "slope_on", "bound", "order")
+    rest = {key: entry for key, entry in claim.items() if key not in selectors}
+    rest["source"] = publication.document
+    if "bound" in claim and _NUMBERS not in claim:
+        return {**rest, "scale": _read_bound(claim["bound"]["measured"]), "unit": ""}
+    if "find" in claim or _NUMBERS not in claim:
+        return rest
+    numbers = select_numbers(publication, claim[_NUMBERS])
     unit, scale = numbers[0].unit_name, numbers[0].unit.to_base(1.0)
+    if "order" in claim:
+        return {**rest, "order": _average_settings(numbers, claim["order"]), "unit": unit, "scale": scale}
     value = _average_base(numbers)
+    if "bound" in claim:
+        bounds = {side: _read_bound(claim["bound"][side]) for side in ("published", "measured")}
+        return {**rest, "value": value / bounds["published"], "unit": "", "scale": bounds["measured"]}
+    if "slope_on" in claim:
+        return {**rest, **_fit_slope(numbers, claim["slope_on"]), "unit": unit, "scale": scale}
     if _MINUS in claim:
         value -= _average_base(select_numbers(publication, claim[_MINUS]))
     if _OVER in claim:
@@ -114,40 +168,175 @@ def resolve_claim(claim: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         for key in _ENDS
         if key in claim
     }
-    selectors = ("document", _NUMBERS, _OVER, _MINUS, *_ENDS)
-    rest = {key: entry for key, entry in claim.items() if key not in selectors}
-    return {**rest, "value": value / scale, **ends, "unit": unit, "scale": scale, "source": publication.document}
+    return {**rest, "value": value / scale, **ends, "unit": unit, "scale": scale}
+
+
+@cache
+def _read_publication(path: Path, changed: int) -> Publication | None:
+    """Read a document once for all its claims; ``changed`` is when the file was, in ns."""
+    return read_publication_file(path)
+
+
+def _check_words(publication: Publication, claim: Mapping[str, Any]) -> None:
+    """Raise InputError if no statement of the document has the words of a claim."""
+    if "words" in claim and find_statement(publication, claim) is None:
+        raise InputError(
+            "no-such-statement",
+            "{document} has no statement with '{words}'",
+            "copy the words of one of its statements",
+            document=publication.document,
+            words=claim["words"],
+        )
+
+
+def describe_derivation(publication: Publication, claim: Mapping[str, Any]) -> str:
+    """Return how the compared value follows from the numbers that the document prints; empty where it prints it."""
+    if _NUMBERS not in claim:
+        return f"'{claim['words']}'" if "words" in claim else ""
+    selected = select_numbers(publication, claim[_NUMBERS])
+    numbers = _describe_numbers(selected)
+    for key, sign in ((_OVER, "÷"), (_MINUS, "−")):
+        if key in claim:
+            return f"{numbers} {sign} {_describe_numbers(select_numbers(publication, claim[key]))}"
+    if "slope_on" in claim:
+        return f"a line through {numbers}"
+    if "bound" in claim:
+        return f"{numbers} ÷ {claim['bound']['published']}"
+    if "order" in claim:
+        return f"means over {numbers}"
+    return f"'{_select_words(selected[0])}'" if "expected" in claim else ""
+
+
+def _select_words(number: PrintedNumber) -> str:
+    """Return the words with the number, of several the first that have it."""
+    return next((words for words in number.words if number.value in list_numbers(words)), number.words[0])
+
+
+def _describe_numbers(numbers: Sequence[PrintedNumber]) -> str:
+    """Name up to three numbers, of more the range."""
+    unit = f" {numbers[0].unit_name}".rstrip()
+    values = [f"{number.value:.10g}" for number in numbers]
+    if len(values) <= 3:
+        return f"{', '.join(values)}{unit}"
+    ends = sorted(number.value for number in numbers)
+    return f"{len(values)} numbers, {ends[0]:.10g} to {ends[-1]:.10g}{unit}"
+
+
+def find_statement(publication: Publication, claim: Mapping[str, Any]) -> int | None:
+    """Return the place of the statement with the words of a claim, None without words or such a statement."""
+    places = [
+        place
+        for place, statement in enumerate(publication.statements)
+        if "words" in claim and claim["words"] in " ".join(statement.words)
+    ]
+    return places[0] if places else None
+
+
+def _read_bound(text: str) -> float:
+    """Return ``100 Mbit/s`` in base units."""
+    value, _, unit = str(text).partition(" ")
+    return parse_unit(unit).to_base(float(value))
 
 
 def _average_base(numbers: Sequence[PrintedNumber]) -> float:
     return statistics.fmean(number.unit.to_base(number.value) for number in numbers)
 
 
+def _average_settings(numbers: Sequence[PrintedNumber], names: Sequence[str]) -> dict[str, float]:
+    """Return the mean of the numbers of each combination of these settings, called ``2/naive``."""
+    groups = group_by_key(("/".join(str(number.settings[name]) for name in names), number.value) for number in numbers)
+    return {setting: statistics.fmean(values) for setting, values in groups.items()}
+
+
+def _fit_slope(numbers: Sequence[PrintedNumber], name: str) -> dict[str, float]:
+    """Return the slope of a least-squares line through the numbers over a setting, with its interval."""
+    x = np.array([float(str(number.settings[name])) for number in numbers])
+    y = np.array([number.value for number in numbers])
+    centered = x - x.mean()
+    slope = float(centered @ y / (centered @ centered))
+    residuals = y - y.mean() - slope * centered
+    df = len(x) - 2
+    half = t_critical(_LEVEL, df) * math.sqrt(float(residuals @ residuals) / df / float(centered @ centered))
+    return {"value": slope, "low": slope - half, "high": slope + half}
+
+
 def judge_claim(claim: Mapping[str, Any], kind: str, answer: Mapping[str, Any] | None) -> JudgedClaim | None:
     """Judge a resolved claim by the JSON of the answer to its question; None for a kind of question without effects."""
-    if kind not in _FIND:
+    judged = _judge_by_kind(claim, kind, answer)
+    if judged is None:
+        return None
+    is_open = "not_comparable" in claim and judged.verdict.outcome is not PublishedOutcome.NOT_MEASURED
+    verdict = PublishedVerdict(PublishedOutcome.NOT_COMPARABLE) if is_open else judged.verdict
+    return replace(judged, verdict=verdict, note=str(claim.get("not_comparable") or claim.get("note", "")))
+
+
+def _judge_by_kind(claim: Mapping[str, Any], kind: str, answer: Mapping[str, Any] | None) -> JudgedClaim | None:
+    if "order" in claim:
+        return _judge_order(claim, answer)
+    if not has_effect(kind) or "find" in claim:
         return None
     value = _EXPECTED.get(str(claim.get("expected")), claim.get("value"))
     is_ratio = kind == questions.COMPARE
     scale = 1.0 if is_ratio else float(claim.get("scale") or 1.0)
     level = 0.95 if answer is None else float(answer.get("level") or 0.95)
     published = Estimate(value, claim.get("low"), claim.get("high"), level, 1)
-    effect = None if answer is None else _FIND[kind](claim, answer)
+    effect = None if answer is None else find_effect(kind, claim, answer)
     unit = "" if is_ratio else str(claim.get("unit", ""))
     if effect is None:
         outcome = PublishedVerdict(PublishedOutcome.NOT_MEASURED)
         return JudgedClaim(str(claim["claim"]), published, None, unit, outcome)
-    measured = _scale(effect, (-1.0 if claim.get("inverted") else 1.0) / scale)
-    if kind == questions.RANK:
-        verdict = judge_share(float(value or 0.0), measured)
-    elif value == 0 and is_ratio:
-        verdict = judge_absence(_center_ratio(measured), LEAST_SHARE)
-    elif value == 0:
-        mean = float((answer or {}).get("mean_y") or math.nan) / scale
-        verdict = judge_absence(measured, LEAST_SHARE * abs(mean))
-    else:
-        verdict = judge_sign(published, measured, 1.0 if is_ratio else 0.0)
+    measured = _scale(effect, (-1.0 if claim.get("inverted") else 1.0) * float(claim.get("per", 1.0)) / scale)
+    verdict = _judge_effect(kind, published, measured, (answer or {}).get("mean_y"), scale)
     return JudgedClaim(str(claim["claim"]), published, measured, unit, verdict)
+
+
+def _judge_effect(
+    kind: str, published: Estimate, measured: Estimate, mean: float | None, scale: float
+) -> PublishedVerdict:
+    value = float(published.value or 0.0)
+    if kind == questions.RANK and value == 0:
+        return judge_absence(measured, LEAST_SHARE)
+    if math.isinf(value):
+        return judge_sign(published, measured, 1.0 if kind == questions.COMPARE else 0.0)
+    if kind in (questions.RANK, questions.SUMMARY):
+        return judge_share(value, measured)
+    if value == 0 and kind == questions.COMPARE:
+        return judge_absence(_center_ratio(measured), LEAST_SHARE)
+    if value == 0:
+        return judge_absence(measured, LEAST_SHARE * abs(math.nan if mean is None else mean) / scale)
+    return judge_sign(published, measured, 1.0 if kind == questions.COMPARE else 0.0)
+
+
+def _judge_order(claim: Mapping[str, Any], answer: Mapping[str, Any] | None) -> JudgedClaim:
+    """Judge the order of the same settings."""
+    order: Mapping[str, float] = claim["order"]
+    unit = str(claim.get("unit", ""))
+    values = None if answer is None else find_order(claim, answer)
+    nothing = Estimate(None, None, None, _LEVEL, 0)
+    if values is None:
+        outcome = PublishedVerdict(PublishedOutcome.NOT_MEASURED)
+        return JudgedClaim(str(claim["claim"]), nothing, None, unit, outcome, (order,))
+    measured = dict(zip(order, values, strict=True))
+    verdict = judge_ranking(list(order.values()), values)
+    return JudgedClaim(str(claim["claim"]), nothing, nothing, unit, verdict, (order, measured))
+
+
+def recompute_numbers(
+    claim: Mapping[str, Any], publication: Publication, answer: Mapping[str, Any]
+) -> Iterator[tuple[PrintedNumber, JudgedClaim]]:
+    """Judge the numbers of a document by what its own numbers give: ``find`` has the place of each statistic in the
+    answer."""
+    for statistic, path in claim["find"].items():
+        value = find_number(path, claim.get("at", {}), answer)
+        for number in select_numbers(publication, {**claim[_NUMBERS], "statistic": statistic}):
+            if value is not None:
+                yield number, judge_stated(number, value / number.unit.to_base(1.0), statistic.replace("_", " "))
+
+
+def judge_stated(number: PrintedNumber, computed: float, name: str) -> JudgedClaim:
+    """Judge a printed number by what follows for it from its document."""
+    published, measured = (Estimate(value, None, None, _LEVEL, 1) for value in (number.value, computed))
+    return JudgedClaim(name, published, measured, number.unit_name, judge_recomputed(number, computed))
 
 
 def _scale(estimate: Estimate, factor: float) -> Estimate:
@@ -161,76 +350,14 @@ def _center_ratio(estimate: Estimate) -> Estimate:
     return Estimate(ends[0], ends[1], ends[2], estimate.level, estimate.n)
 
 
-def _find_ratio(claim: Mapping[str, Any], answer: Mapping[str, Any]) -> Estimate | None:
-    """Return the ratio of the comparison of the claim's metric, at its setting."""
-    at = {name: str(_read_level(level)) for name, level in claim.get("at", {}).items()}
-    rows = [
-        row
-        for row in answer.get("comparisons", ())
-        if row.get("ratio") is not None
-        and ({"response", "operation"}.isdisjoint(row["by"]) or _concerns(claim, row["by"]))
-        and all(str(row["by"].get(name)) == level for name, level in at.items())
-    ]
-    return _read_estimate(rows[0]["ratio"]) if len(rows) == 1 else None
-
-
-def _concerns(claim: Mapping[str, Any], cell: Mapping[str, Any]) -> bool:
-    return claim.get("metric") in (None, cell.get("response"), cell.get("operation"))
-
-
-def _read_estimate(entry: Mapping[str, Any]) -> Estimate:
-    return Estimate(entry["value"], entry["low"], entry["high"], entry.get("level", 0.95), entry.get("n", 1))
-
-
-def _find_term(claim: Mapping[str, Any], answer: Mapping[str, Any]) -> Estimate | None:
-    """Return the coefficient of the claim's term."""
-    term = _find_row(answer.get("terms", ()), claim)
-    if term is None:
-        return None
-    return Estimate(term["estimate"], term["low"], term["high"], answer["level"], answer["n"])
-
-
-def _find_importance(claim: Mapping[str, Any], answer: Mapping[str, Any]) -> Estimate | None:
-    """Return the importance of the claim's term for its metric. The interval takes the sum of all shares as known."""
-    rankings = answer.get("rankings", (answer,))
-    matching = [
-        ranking
-        for ranking in rankings
-        if claim.get("metric") in (None, str(ranking.get("response")).partition(" (")[0].partition(" ")[0])
-    ]
-    factor = _find_row(matching[0].get("factors", ()), claim) if len(matching) == 1 else None
-    if factor is None or factor.get("importance") is None:
-        return None
-    ratio = factor["importance"] / factor["s1"] if factor["s1"] else 1.0
-    ends = [None if factor[key] is None else ratio * factor[key] for key in ("s1_low", "s1_high")]
-    return Estimate(factor["importance"], ends[0], ends[1], matching[0]["level"], matching[0]["n"])
-
-
-def _find_row(rows: Sequence[Mapping[str, Any]], claim: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return next((row for row in rows if claim.get("term") in (row["name"], row["name"].partition(" (")[0])), None)
-
-
-def _find_improvement(claim: Mapping[str, Any], answer: Mapping[str, Any]) -> Estimate | None:
-    """Return how much larger the error of the model ``worse`` is than that of ``better``."""
-    models = {model["model"]: model for model in answer.get("models", ())}
-    worse, better = models.get(claim.get("worse")), models.get(claim.get("better"))
-    if worse is None or better is None or None in (worse["mae_low"], better["mae_low"]):
-        return None
-    low, high = worse["mae_low"] - better["mae_high"], worse["mae_high"] - better["mae_low"]
-    return Estimate(worse["mae"] - better["mae"], low, high, answer.get("level", 0.95), 1)
-
-
-_FIND = {
-    questions.COMPARE: _find_ratio,
-    questions.REGRESS: _find_term,
-    questions.RANK: _find_importance,
-    questions.VALIDATE: _find_improvement,
-}
-
-
-def _format(estimate: Estimate) -> str:
+def format_estimate(estimate: Estimate) -> str:
+    """Format an estimate with its interval."""
     if estimate.value is None:
         return "~"
     ends = [end for end in (estimate.low, estimate.high) if end is not None]
     interval = f" ({' to '.join(format_significant(end) for end in ends)})" if len(ends) == 2 else ""
     return f"{format_significant(estimate.value)}{interval}"
+
+
+def _format_order(names: Mapping[str, float], order: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {format_significant(order[name])}" for name in names)

@@ -23,6 +23,8 @@ Array = npt.NDArray[np.float64]
 SIGNIFICANCE = 0.05
 # Shares of a bound within 5 points are the same.
 SHARE_MARGIN = 0.05
+# An interval that reaches further from its value than this share of the published one is no evidence of agreement.
+MAX_HALF_WIDTH = 0.5
 # Up to 8 values all orders are tried (40,320), of more a sample with a seed.
 _MOST_EXACT, _N_SAMPLES, _SEED = 8, 20_000, 1
 
@@ -42,6 +44,7 @@ class PublishedOutcome(StrEnum):
     RECOMPUTED = "recomputed"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
+    NOT_COMPARABLE = "not comparable"
     NOT_MEASURED = "not measured"
     DOCUMENT_WRONG = "the document is wrong"
 
@@ -109,19 +112,27 @@ def _find_sign(effect: Estimate, neutral: float) -> int:
 
 def judge_interval(published: Estimate, measured: Estimate) -> PublishedVerdict:
     """Compare two estimates on one scale: the measured value is inside the published interval (or, without one, the
-    published value inside the measured one), outside, or the intervals overlap."""
+    published value inside the measured one), outside, or the intervals overlap. A measured interval that reaches half
+    the published value away is inconclusive."""
     if published.value is None or measured.value is None:
         return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
     outer, inner = (measured, published) if published.low is None else (published, measured)
     if outer.low is None or outer.high is None or inner.value is None:
         return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
     if outer.low <= inner.value <= outer.high:
-        return PublishedVerdict(PublishedOutcome.INSIDE_INTERVAL)
+        is_vague = _is_vague(measured, published.value)
+        return PublishedVerdict(PublishedOutcome.INCONCLUSIVE if is_vague else PublishedOutcome.INSIDE_INTERVAL)
     if inner is measured and (inner.low is None or inner.high is None):
         return PublishedVerdict(PublishedOutcome.INCONCLUSIVE)
     low, high = inner.value if inner.low is None else inner.low, inner.value if inner.high is None else inner.high
     is_apart = high < outer.low or low > outer.high
     return PublishedVerdict(PublishedOutcome.CONTRADICTED if is_apart else PublishedOutcome.INCONCLUSIVE)
+
+
+def _is_vague(measured: Estimate, published: float) -> bool:
+    """Return whether a measured interval is too wide to confirm anything about a published value."""
+    ends = [end for end in (measured.low, measured.high) if end is not None and measured.value is not None]
+    return any(abs(end - (measured.value or 0.0)) > MAX_HALF_WIDTH * abs(published) for end in ends)
 
 
 def judge_promise(limit: float, relation: str, measured: Estimate) -> PublishedVerdict:

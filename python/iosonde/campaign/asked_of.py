@@ -33,6 +33,11 @@ def read_questions(file: Path) -> list[DeclaredQuestion]:
         raise InputError(
             "missing-questions", "{path} has no questions", "add the key questions (docs/experiment.md)", path=file
         )
+    return build_questions(document)
+
+
+def build_questions(document: Document) -> list[DeclaredQuestion]:
+    """Check the questions of a file and return them. Raises SpecError."""
     part = Document({"steps": ["true"], questions.KEY: document.data[questions.KEY]}, document.name, document.places)
     if wrong := schema.list_schema_problems(part):
         raise SpecError(document.name, wrong)

@@ -21,7 +21,7 @@ KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOS
 class DeclaredQuestion:
     """A question. ``text`` is for people, ``kind`` is the analysis and ``words`` its options. ``metric`` restricts the
     metrics, ``where`` the trials; ``published`` cites earlier results, ``claims`` are their numbers (``agreement``).
-    ``declared`` are the known factors, measured or not."""
+    ``declared`` are the known factors, measured or not. ``level`` is that of intervals, None for the usual one."""
 
     text: str
     kind: str
@@ -31,6 +31,7 @@ class DeclaredQuestion:
     published: str = ""
     declared: frozenset[str] = frozenset()
     claims: tuple[Mapping[str, Any], ...] = ()
+    level: float | None = None
 
     def names(self, word: str) -> tuple[str, ...]:
         """Return the names in an option: a list, or names separated by commas."""
@@ -39,7 +40,7 @@ class DeclaredQuestion:
     def command(self, data: str, experiment: str | None = None) -> list[str]:
         """Return the command line that answers the same question."""
         words = list(self.names("levels"))
-        options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
+        options = {name: value for name, value in self.words.items() if name not in ("levels", "at", "sums")}
         arguments = [
             argument
             for name, value in options.items()
@@ -53,6 +54,7 @@ class DeclaredQuestion:
         arguments += (
             ["--metric" if self.kind == DIAGNOSE else "--response", ",".join(self.metric)] if self.metric else []
         )
+        arguments += [] if self.level is None else ["--level", f"{self.level:g}"]
         arguments += ["--experiment", experiment] if experiment else []
         arguments += [argument for condition in self.where for argument in ("--where", condition)]
         return ["iosonde", self.kind.replace("_", "-"), data, *words, *arguments]
@@ -70,6 +72,7 @@ def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozen
             str(entry.get("published", "")),
             declared,
             tuple(entry.get("claims", ())),
+            entry.get("level"),
         )
         for entry in entries
         for kind in KINDS

@@ -7,7 +7,7 @@ number stands in its words, so that a digit that was typed wrong is found withou
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -65,8 +65,8 @@ class PrintedNumber:
     trials, None if the document does not say; ``low`` and ``high`` are the ends of its interval at ``level``.
     ``relation``: ``at_least`` or ``at_most`` of a promise. ``bound``: the most that their system and the measured one
     can deliver. ``follows``: what other numbers give for it. ``digits``: significant digits to which it is meant.
-    ``unmeasured``: code of the reason why nothing is compared with it. ``unit_name``, ``written_settings``: both as
-    the file has them, for people.
+    ``clock``: when that of a rate stopped. ``unmeasured``: code of the reason why nothing is compared with it.
+    ``unit_name``, ``written_settings``: as the file has them, for people; no number of a trial.
     """
 
     where: str
@@ -89,6 +89,7 @@ class PrintedNumber:
     bound: tuple[float, float] | None = None
     follows: float | None = None
     digits: int | None = None
+    clock: str = ""
     unmeasured: str = ""
     unit_name: str = ""
     written_settings: Mapping[str, FactorValue] = field(default_factory=dict)
@@ -102,9 +103,20 @@ class PrintedNumber:
 
 
 @dataclass(frozen=True)
+class DocumentCampaign:
+    """An experiment file with claims about a document, and its trials; both paths begin at the document's file.
+    ``here``: what was measured in place of the published system."""
+
+    experiment: str
+    data: str
+    here: str = ""
+
+
+@dataclass(frozen=True)
 class Publication:
     """A document: its title, a short name, and what it prints. ``is_same_hardware``: its numbers are of the system that
-    is measured, not of another one."""
+    is measured, not of another one. ``file``: where it was read, None for a text. ``has_questions``: its own numbers
+    answer questions of the file. ``notes``: what was assumed in reading it."""
 
     title: str
     document: str
@@ -113,6 +125,15 @@ class Publication:
     year: int | None = None
     statements: tuple[Statement, ...] = field(default=())
     is_same_hardware: bool = True
+    campaigns: tuple[DocumentCampaign, ...] = ()
+    notes: tuple[str, ...] = ()
+    has_questions: bool = False
+    file: Path | None = None
+
+    @property
+    def wrong_statements(self) -> tuple[Statement, ...]:
+        """Return the claims in words that are wrong by the document itself."""
+        return tuple(item for item in self.statements if item.slip is not None)
 
 
 def build_schema_text() -> str:
@@ -138,6 +159,9 @@ def read_publication(text: str, name: str) -> Publication:
         authors=data.get("authors", ""),
         year=data.get("year"),
         is_same_hardware=data.get("hardware", "same") == "same",
+        campaigns=tuple(DocumentCampaign(**campaign) for campaign in data.get("campaigns", ())),
+        notes=tuple(data.get("notes", ())),
+        has_questions=bool(data.get("questions")),
         statements=tuple(
             Statement(
                 item["where"],
@@ -157,7 +181,7 @@ def read_publication_file(path: Path) -> Publication | None:
     text = path.read_text(encoding="utf-8", errors="replace")
     if not (_FIRST_KEY.search(text) and "\nfigures:" in text):
         return None
-    return read_publication(text, str(path))
+    return replace(read_publication(text, str(path)), file=path)
 
 
 @cache
@@ -323,9 +347,10 @@ def _build_number(document: Document, path: Key, cell: Mapping[str, Any]) -> Pri
         relation=cell.get("relation", ""),
         bound=(cell["bound"]["published"], cell["bound"]["measured"]) if "bound" in cell else None,
         follows=_compute(cell) if "follows" in cell else None,
+        clock=cell.get("clock", ""),
         unmeasured=cell.get("unmeasured", ""),
         unit_name="" if cell["unit"] == "1" else cell["unit"],
-        written_settings=cell.get("settings", {}),
+        written_settings={name: level for name, level in cell.get("settings", {}).items() if name != REPETITION},
     )
 
 

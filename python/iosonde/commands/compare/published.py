@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from iosonde.agreement.cells import (
     JudgedCell,
     JudgedRanking,
-    MeasuredNumber,
     UnmeasuredGroup,
     count_outcomes,
     describe_counts,
     group_unmeasured,
     judge_publication,
 )
+from iosonde.agreement.documents import DocumentClaim, apply_claims, count_claims
 from iosonde.agreement.judge import PublishedOutcome
 from iosonde.answers.answer import Answer, build_level_columns
-from iosonde.commands.summary.answer import summary
-from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.message import Message
+from iosonde.commands.report.document_claims import judge_document_claims
+from iosonde.commands.summary.measured import build_finder
+from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
-from iosonde.core.where import Condition
 from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
-from iosonde.data.source import Source, StoredSource
+from iosonde.data.source import Source
 from iosonde.foreign.reach import check_reachable
-from iosonde.importers.columns_map import parse_unit
-from iosonde.importers.published import NAME as PUBLISHED_TOOL
-from iosonde.importers.published_figures import PrintedNumber, Publication, Statement, read_publication_file
+from iosonde.importers.published_figures import Publication, read_publication_file
 
 # With --strict a gate fails on these, too.
 _OPEN = (PublishedOutcome.INCONCLUSIVE, PublishedOutcome.NOT_MEASURED)
@@ -49,12 +46,29 @@ class PublishedVerdicts(Answer):
     rankings: tuple[JudgedRanking, ...] = ()
     is_gated: bool = False
     is_strict: bool = False
+    claims: tuple[DocumentClaim, ...] = ()
     schema: ClassVar[int] = 1
 
     @property
     def sentence(self) -> str:
-        """Count the verdicts."""
+        """Count what the document got wrong and the verdicts on claims; without claims those on numbers."""
+        counts = count_claims(self.claims)
+        if not counts:
+            return self.tally
+        n_wrong = count_outcomes(self.cells)[PublishedOutcome.DOCUMENT_WRONG] + len(self.publication.wrong_statements)
+        claims = ", ".join(f"{n} {name}" for name, n in counts.items())
+        wrong = f"The document is wrong in {format_count(n_wrong, 'place')}. " if n_wrong else ""
+        return f"{wrong}Of {format_count(sum(counts.values()), 'claim')} beside measurements: {claims}."
+
+    @property
+    def tally(self) -> str:
+        """Count the verdicts on numbers."""
         return describe_counts(count_outcomes(self.cells))
+
+    @property
+    def substitutes(self) -> list[str]:
+        """Return what was measured in place of the published system, campaign by campaign."""
+        return [campaign.here for campaign in self.publication.campaigns if campaign.here]
 
     @property
     def unmeasured(self) -> list[UnmeasuredGroup]:
@@ -62,15 +76,13 @@ class PublishedVerdicts(Answer):
         return group_unmeasured(self.cells)
 
     @property
-    def wrong_statements(self) -> tuple[Statement, ...]:
-        """Return the claims in words that are wrong by the document itself."""
-        return tuple(item for item in self.publication.statements if item.slip is not None)
-
-    @property
     def problem(self) -> bool:
         """Return whether the condition of ``fail_if`` holds."""
-        verdicts = [*(cell.verdict for cell in self.cells), *(ranking.verdict for ranking in self.rankings)]
-        outcomes = {verdict.outcome for verdict in verdicts}
+        outcomes = {
+            *(cell.verdict.outcome for cell in self.cells),
+            *(ranking.verdict.outcome for ranking in self.rankings),
+            *(claim.outcome for claim in self.claims),
+        }
         wrong = {PublishedOutcome.CONTRADICTED, *(_OPEN if self.is_strict else ())}
         return self.is_gated and bool(outcomes & wrong)
 
@@ -83,6 +95,7 @@ class PublishedVerdicts(Answer):
             "data": self.data,
             "level": self.level,
             "figures": [_build_figure(cell) for cell in self.cells],
+            "claims": [_build_claim(claim) for claim in self.claims],
             "rankings": [
                 {
                     "operation": ranking.operation,
@@ -101,7 +114,7 @@ class PublishedVerdicts(Answer):
                     "should_be": item.slip and item.slip.should_be,
                     "why": item.slip and item.slip.why,
                 }
-                for item in self.wrong_statements
+                for item in self.publication.wrong_statements
             ],
             "counts": {str(outcome): counts[outcome] for outcome in PublishedOutcome if counts[outcome]},
             "sentence": self.sentence,
@@ -131,6 +144,16 @@ def _build_figure(cell: JudgedCell) -> dict[str, Any]:
         "unmeasured": number.unmeasured,
         "slip": slip,
         "note": str(cell.note),
+    }
+
+
+def _build_claim(claim: DocumentClaim) -> dict[str, Any]:
+    return {
+        "question": claim.question,
+        "command": claim.command,
+        "is_stated": claim.is_stated,
+        "where": list(dict.fromkeys(number.where for number in claim.numbers)),
+        **claim.judged.to_json(),
     }
 
 
@@ -182,69 +205,12 @@ def parse_published_gate(conditions: Sequence[str], is_strict: bool) -> bool:
 def compare_published(
     publication: Publication, source: Source | None, query: ResponseQuery, is_gated: bool, is_strict: bool
 ) -> PublishedVerdicts:
-    """Judge each number of a document by what DATA has at its setting; without DATA by the document alone."""
-    find = _build_finder(source, query)
-    cells, rankings = judge_publication(publication, find, query.level)
+    """Judge each number of a document by what DATA has at its setting; without DATA by its campaigns, then by the
+    document alone. Raises InputError, DataError, SpecError."""
+    cells, rankings = judge_publication(publication, build_finder(source, query), query.level)
+    claims = judge_document_claims(publication, query) if source is None else []
+    cells = apply_claims(cells, claims)
     name = "" if source is None else source.name
-    return PublishedVerdicts(publication, name, query.level, tuple(cells), tuple(rankings), is_gated, is_strict)
-
-
-def _build_finder(source: Source | None, query: ResponseQuery) -> Callable[[PrintedNumber], MeasuredNumber]:
-    if source is None:
-        return lambda number: MeasuredNumber()
-    if isinstance(source, StoredSource) and any(run.factors.get("tool") == PUBLISHED_TOOL for run in source.runs):
-        source = source.narrow([Condition("tool", "!=", PUBLISHED_TOOL)], None)
-    return lambda number: _find_measurement(source, query, number)
-
-
-def _find_measurement(source: Source, query: ResponseQuery, number: PrintedNumber) -> MeasuredNumber:
-    """Return the mean over the trials at the setting of a number; settings that differ otherwise are not averaged."""
-    settings = {name: level for name, level in number.settings.items() if name != "repetition"}
-    unknown = [name for name in settings if not source.table.has_column(name)]
-    if unknown:
-        what = Message("unknown-setting", "DATA has no column {names}", names=", ".join(unknown))
-        return MeasuredNumber(missing=what)
-    conditions = [Condition(name, "=", str(level)) for name, level in settings.items()]
-    names = [f"{number.operation} {number.metric}"] if source.knows_factors else [number.operation, number.metric]
-    missing = ""
-    for name in names:
-        try:
-            answer = summary(source.narrow(conditions, None), replace(query, response=(name,)))
-        except IosondeError as error:
-            missing = missing or error.message
-            continue
-        return _read_groups(answer.overview.to_json()["groups"], number, query.level)
-    return MeasuredNumber(missing=missing)
-
-
-def _read_groups(groups: Sequence[dict[str, Any]], number: PrintedNumber, level: float) -> MeasuredNumber:
-    of_unit = [group for group in groups if _find_scale(group["unit"], number) is not None]
-    if not of_unit:
-        units = ", ".join(sorted({str(group["unit"]) for group in groups})) or "no unit"
-        template = "it is measured in {units}, not in {unit}"
-        return MeasuredNumber(missing=Message("other-unit", template, units=units, unit=number.unit_name))
-    if len(of_unit) > 1:
-        differing = [name for name in of_unit[0]["by"] if len({group["by"].get(name) for group in of_unit}) > 1]
-        template = "DATA has {settings} there, by {names}: state which"
-        settings = format_count(len(of_unit), "setting")
-        return MeasuredNumber(
-            missing=Message("ambiguous-setting", template, settings=settings, names=", ".join(differing))
-        )
-    (group,) = of_unit
-    scale = _find_scale(group["unit"], number) or 1.0
-    mean, low, high = (
-        None if group[name] is None else scale * group[name] for name in ("mean", "mean_low", "mean_high")
+    return PublishedVerdicts(
+        publication, name, query.level, tuple(cells), tuple(rankings), is_gated, is_strict, tuple(claims)
     )
-    note = Message("single-trial-measured", "one trial has no interval") if low is None else ""
-    return MeasuredNumber(Estimate(mean, low, high, level, group["n"]), note)
-
-
-def _find_scale(unit: str, number: PrintedNumber) -> float | None:
-    """Return the factor from a column's unit to the base unit of a number; None between unlike units."""
-    if unit == number.unit.base:
-        return 1.0
-    try:
-        parsed = parse_unit(unit)
-    except InputError:
-        return None
-    return parsed.to_base(1.0) if parsed.base == number.unit.base else None

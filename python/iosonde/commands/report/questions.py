@@ -10,6 +10,7 @@ from typing import Any
 
 from iosonde.agreement.claims import JudgedClaim, judge_claim
 from iosonde.answers.answer import Answer
+from iosonde.answers.learned import Learning
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
 from iosonde.commands.bound.application import predict_times
@@ -22,7 +23,7 @@ from iosonde.commands.path_study import analyse_path_study, is_path_study_reques
 from iosonde.commands.plot.layout import PlotRoles
 from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.rank.answer import rank
-from iosonde.commands.regress.answer import regress
+from iosonde.commands.regress.answer import regress, regress_from_sums
 from iosonde.commands.summary.answer import Summary, summary
 from iosonde.commands.time_model.answer import time_model
 from iosonde.commands.validate.answer import validate
@@ -85,7 +86,9 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
     try:
         source = opened(question.where)
         question, constant = _drop_constant_factors(question, source)
-        answer = _ASK[question.kind](source, replace(how, response=question.metric, on=(), metric=()), question)
+        level = how.level if question.level is None else question.level
+        query = replace(how, response=question.metric, on=(), metric=(), level=level)
+        answer = _ASK[question.kind](source, query, question)
     except IosondeError as error:
         template = "{reason} ({hint})" if error.hint else "{reason}"
         missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
@@ -189,6 +192,8 @@ def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQ
 
 def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     points = [parse_pairs(str(point), "at", "write at: [replicas=9]") for point in question.words.get("at", ())]
+    if "sums" in question.words:
+        return regress_from_sums(question.words["sums"], query.level, points)
     return regress(source, _select_terms(query, question), points)
 
 
@@ -200,6 +205,10 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
         wish=Wish(current=None if current is None else parse_pairs(str(current), "current")),
     )
     return advise(source, query, how)
+
+
+def _answer_validation(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+    return validate(source, _select_terms(query, question), Learning(n_folds=question.words.get("folds")))
 
 
 def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
@@ -231,7 +240,7 @@ _ASK: dict[str, _Ask] = {
     questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
     questions.RANK: lambda source, query, question: rank(source, _select_terms(query, question)),
     questions.ADVISE: _answer_advice,
-    questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
+    questions.VALIDATE: _answer_validation,
     questions.PLOT: _answer_plot,
     questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
     questions.TIME_MODEL: _answer_time_model,
