@@ -57,6 +57,21 @@ def docker(text: str) -> str:
     )
 
 
+def logfmt(text: str) -> str:
+    lines = enumerate(text.splitlines())
+    return "".join(f"time=2024-02-05T{clock(at)}Z level=info msg={json.dumps(line)}\n" for at, line in lines)
+
+
+def cloudwatch(text: str) -> str:
+    events = [{"timestamp": 1707122580000 + at, "message": line} for at, line in enumerate(text.splitlines())]
+    return json.dumps({"events": events}, indent=4) + "\n"
+
+
+def notebook(text: str) -> str:
+    output = {"name": "stdout", "output_type": "stream", "text": text.splitlines(True)}
+    return json.dumps({"cells": [{"cell_type": "code", "outputs": [output], "source": ["!./x"]}]}, indent=1) + "\n"
+
+
 LABELS: dict[str, Callable[[int], str]] = {
     "pdsh": lambda at: "node01: ",
     "journald": lambda at: f"Feb  5 {clock(at)} n7 bench[4242]: ",
@@ -99,6 +114,12 @@ DOCUMENTS: dict[str, Wrap] = {
     "ansible": ansible,
     "ansible's lines": ansible_lines,
     "docker logs": docker,
+    "logfmt": logfmt,
+    "CloudWatch": cloudwatch,
+    "notebook": notebook,
+    "Jira": lambda text: f"Hello,\n{{code:bash}}\n{text}{{code}}\nwhy?\n",
+    "BBCode": lambda text: f"Hello,\n[code]\n{text}[/code]\nwhy?\n",
+    "CDATA": lambda text: f"<testcase><system-out><![CDATA[\n{text}]]></system-out></testcase>\n",
     "pre": lambda text: f"<html><body><pre>{html.escape(text)}</pre></body></html>\n",
     "br": lambda text: "<p>" + html.escape(text).replace("\n", "<br>\n") + "</p>\n",
     "br without lines": lambda text: "<p>" + html.escape(text).replace("\n", "<br/>") + "</p>\n",

@@ -18,9 +18,19 @@ class Unwrapped(NamedTuple):
 
 HTML = "HTML"
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*+"')
+_BEFORE_VALUE = re.compile(r"\s*:")
 _MESSAGE_KEYS = ("log", "message", "msg", "MESSAGE", "line", "text", "@message", "content", "output")
 _OBJECT_LINE = re.compile(r'^[ \t]*\{"[^\n]*\}[ \t]*$', re.MULTILINE)
 _LIST_LINE = re.compile(r'^[ \t]*"(?:[^"\\\n]|\\.)*",?[ \t]*$', re.MULTILINE)
+# A message in an entry that is no object on one line: logfmt's, or of an object over several lines.
+_MESSAGE = re.compile(
+    rf'(?:^|[\s,{{])(?:"(?:{"|".join(_MESSAGE_KEYS)})"\s*:\s*|(?:msg|message|log)=)({_STRING.pattern}|[^\s"]\S*)?',
+    re.MULTILINE,
+)
+# Marks around an output: Jira's, BBCode's, XML's. Its first line may begin right behind them.
+_BLOCK = re.compile(
+    r"\{(code|noformat)(?::[^}\n]*)?\}(.*?)\{\1\}|\[code(?:=[^\]\n]*)?\](.*?)\[/code\]|<!\[CDATA\[(.*?)\]\]>", re.DOTALL
+)
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|h[1-6]|head|hr|html|i|li|link|meta|ol|p|pre"
     r"|samp|small|span|strong|style|sub|sup|table|tbody|td|th|thead|title|tr|tt|u|ul|var)(?:\s[^<>\n]*)?/?>"
@@ -41,6 +51,10 @@ def find_wrappings(sample: str) -> Iterator[tuple[str, Callable[[str], Unwrapped
     """Yield the name of each document that a text may be, with its reader."""
     if len(_OBJECT_LINE.findall(sample)) >= 1 and any(f'"{key}"' in sample for key in _MESSAGE_KEYS):
         yield "objects of JSON", unwrap_json_lines
+    if _MESSAGE.search(sample):
+        yield "messages of a log", unwrap_messages
+    if _BLOCK.search(sample):
+        yield "blocks of code", unwrap_blocks
     if "\\n" in sample or len(_LIST_LINE.findall(sample)) >= 1 or '", "' in sample:
         yield "strings of JSON", unwrap_json_strings
     if _TAG.search(sample) or _ENTITY.search(sample):
@@ -105,6 +119,32 @@ def _read_message(line: str) -> str:
     return next((value[key] for key in _MESSAGE_KEYS if isinstance(value.get(key), str)), line)
 
 
+def unwrap_messages(text: str) -> Unwrapped:
+    """Return the messages of a log's entries."""
+    lines, places, line, at = list[str](), list[int](), 1, 0
+    for match in _MESSAGE.finditer(text):
+        line += text.count("\n", at, match.end())
+        at = match.end()
+        message = match.group(1) or ""
+        parts = (_decode(message) if message[:1] == '"' else message).removesuffix("\n").split("\n")
+        lines += parts
+        places += [line] * len(parts)
+    return _build(lines, places)
+
+
+def unwrap_blocks(text: str) -> Unwrapped:
+    """Return what is between the marks of blocks."""
+    lines, places = list[str](), list[int]()
+    for match in _BLOCK.finditer(text):
+        group = next(group for group in (2, 3, 4) if match.group(group) is not None)
+        first = text.count("\n", 0, match.start(group)) + 1
+        block = match.group(group).removesuffix("\n").split("\n")
+        is_on_next_line = not block[0].strip()
+        lines += block[is_on_next_line:]
+        places += range(first + is_on_next_line, first + len(block))
+    return _build(lines, places)
+
+
 def unwrap_json_strings(text: str) -> Unwrapped:
     """Return the lines of strings that hold several, and of lists of strings; the same text only once."""
     lines, places = list[str](), list[int]()
@@ -128,7 +168,9 @@ def _iterate_blocks(text: str) -> Iterator[tuple[list[str], list[int]]]:
         at = match.start()
         between = text[end : match.start()].strip() if block else ""
         end = match.end()
-        if "\n" in value:
+        if _BEFORE_VALUE.match(text, end):
+            continue
+        if "\n" in value.removesuffix("\n"):
             parts = value.removesuffix("\n").replace("\r\n", "\n").split("\n")
             yield parts, [line] * len(parts)
             block, places = [], []
@@ -136,7 +178,7 @@ def _iterate_blocks(text: str) -> Iterator[tuple[list[str], list[int]]]:
         if between != "," and block:
             yield block, places
             block, places = [], []
-        block.append(value)
+        block.append(value.removesuffix("\n"))  # a notebook has the ends of lines
         places.append(line)
     yield block, places
 
