@@ -123,9 +123,9 @@ class RaceState:
         """Return whether a setting is no longer in the race."""
         return setting not in self.standing.remaining
 
-    def get_mean(self, setting: int) -> float | None:
-        """Return the mean of a setting's trials."""
-        return float(np.nanmean(self.values[:, setting])) if self.counts[setting] else None
+    def find_last_block(self, setting: int) -> int:
+        """Return the number, from 1, of the last block with a trial of a setting; 0 without any."""
+        return int(np.max(np.flatnonzero(~np.isnan(self.values[:, setting])), initial=-1)) + 1
 
     def compute_ratio(self, setting: int) -> float | None:
         """Return a setting ÷ the leader, both from the blocks that they share; None without one."""
