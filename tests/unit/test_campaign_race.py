@@ -92,6 +92,7 @@ def test_only_the_first_stage_is_planned_and_the_rule_is_sealed(tmp_path):
     assert decision.explain_broken_seal(sealed, experiment.id, None) == ""
     assert sealed["race"] == {"metric": "seconds", "margin": 0.03, "confidence": 0.9, "most": 100}
     assert "pairs" not in sealed
+    assert bench.campaign.margin == 0.03
 
 
 def test_worse_settings_leave_with_their_trials_kept(tmp_path):
@@ -134,6 +135,14 @@ def test_the_most_blocks_end_it_with_what_remains_and_what_it_would_take(tmp_pat
     sentence = describe_race(state, {})
     assert sentence.code == "race-undecided"
     assert sentence.values["n"] == len(state.standing.remaining)
+
+
+def test_before_the_first_stage_all_remain(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run(stop_after=9)
+    sentence = describe_race(bench.state(), {})
+    assert sentence.code == "race-undecided"
+    assert (sentence.values["n"], sentence.values["first_stage"]) == (4, FIRST_STAGE)
 
 
 def test_time_ends_it_between_trials(tmp_path):
