@@ -15,7 +15,8 @@ from iosonde.core import decision
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
-from iosonde.selection.plan import build_race_plan
+from iosonde.selection.plan import RacePlan, build_race_plan
+from iosonde.selection.runs import RaceRuns
 from iosonde.selection.standing import FIRST_STAGE
 from iosonde.selection.words import describe_race
 from iosonde.store import Store
@@ -115,6 +116,18 @@ def test_settings_without_a_difference_are_ties(tmp_path):
     state = bench.state()
     assert state.standing.is_settled
     assert {*state.ties, state.standing.leader} == {0, 1, 2}
+
+
+def test_only_a_metric_that_all_runs_have_decides(tmp_path):
+    plan = RacePlan("", 0.05, 0.95)
+    race = RaceRuns(plan, build(tmp_path).experiment())
+    rows = [("read", "bandwidth", "bytes/s", 2.0), ("step-01", "seconds", "s", 1.0)]
+    race.add({"t": 1, "repetition": 0}, rows)
+    assert race.judge().name == ("read", "bandwidth", "bytes/s")
+    race.add({"t": 2, "repetition": 0}, rows[1:])
+    assert race.judge().name == ("step-01", "seconds", "s")
+    race.add({"t": 3, "repetition": 0}, [])
+    assert race.judge().name is None
 
 
 def test_the_direction_is_that_of_the_metric(tmp_path):

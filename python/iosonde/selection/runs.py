@@ -28,6 +28,7 @@ class RaceRuns:
     plan: RacePlan
     experiment: Experiment
     _runs: list[tuple[int, int, dict[Name, float]]] = field(default_factory=list)  # block, setting, values
+    _common_names: list[Name] = field(default_factory=list)
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -48,14 +49,12 @@ class RaceRuns:
         for operation, metric, unit, value in rows:
             values.setdefault((operation, metric, unit), []).append(value)
         means = {name: sum(several) / len(several) for name, several in values.items()}
+        self._common_names = [name for name in self._common_names if name in means] if self._runs else list(means)
         self._runs.append((int(factors["repetition"] or 0), self.find_setting(factors), means))
 
     def list_common_names(self) -> list[Name]:
         """Return the metrics that all runs have."""
-        if not self._runs:
-            return []
-        _, _, first = self._runs[0]
-        return [name for name in first if all(name in values for _, _, values in self._runs)]
+        return self._common_names
 
     def list_missing_terms(self) -> list[str]:
         """Return the terms of the planned metric that no run has; empty before the first run."""
