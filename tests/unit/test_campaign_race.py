@@ -15,7 +15,8 @@ from iosonde.core import decision
 from iosonde.core.message import Message
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
-from iosonde.selection.plan import build_race_plan
+from iosonde.selection.plan import RacePlan, build_race_plan
+from iosonde.selection.runs import RaceRuns
 from iosonde.selection.standing import FIRST_STAGE
 from iosonde.selection.words import describe_race
 from iosonde.store import Store
@@ -92,6 +93,7 @@ def test_only_the_first_stage_is_planned_and_the_rule_is_sealed(tmp_path):
     assert decision.explain_broken_seal(sealed, experiment.id, None) == ""
     assert sealed["race"] == {"metric": "seconds", "margin": 0.03, "confidence": 0.9, "most": 100}
     assert "pairs" not in sealed
+    assert bench.campaign.margin == 0.03
 
 
 def test_worse_settings_leave_with_their_trials_kept(tmp_path):
@@ -116,6 +118,18 @@ def test_settings_without_a_difference_are_ties(tmp_path):
     assert {*state.ties, state.standing.leader} == {0, 1, 2}
 
 
+def test_only_a_metric_that_all_runs_have_decides(tmp_path):
+    plan = RacePlan("", 0.05, 0.95)
+    race = RaceRuns(plan, build(tmp_path).experiment())
+    rows = [("read", "bandwidth", "bytes/s", 2.0), ("step-01", "seconds", "s", 1.0)]
+    race.add({"t": 1, "repetition": 0}, rows)
+    assert race.judge().name == ("read", "bandwidth", "bytes/s")
+    race.add({"t": 2, "repetition": 0}, rows[1:])
+    assert race.judge().name == ("step-01", "seconds", "s")
+    race.add({"t": 3, "repetition": 0}, [])
+    assert race.judge().name is None
+
+
 def test_the_direction_is_that_of_the_metric(tmp_path):
     bench = Bench(tmp_path, metric="files", seconds={1: 2.0, 2: 1.5, 3: 1.3, 4: 1.0})
     bench.run()
@@ -134,6 +148,14 @@ def test_the_most_blocks_end_it_with_what_remains_and_what_it_would_take(tmp_pat
     sentence = describe_race(state, {})
     assert sentence.code == "race-undecided"
     assert sentence.values["n"] == len(state.standing.remaining)
+
+
+def test_before_the_first_stage_all_remain(tmp_path):
+    bench = Bench(tmp_path)
+    bench.run(stop_after=9)
+    sentence = describe_race(bench.state(), {})
+    assert sentence.code == "race-undecided"
+    assert (sentence.values["n"], sentence.values["first_stage"]) == (4, FIRST_STAGE)
 
 
 def test_time_ends_it_between_trials(tmp_path):

@@ -148,6 +148,8 @@ class Campaign:
     @property
     def margin(self) -> float:
         """Differences below this fraction do not matter."""
+        if self.spec.find:
+            return self.spec.find.within
         return self.spec.against.margin if self.spec.against else MARGIN
 
     @property

@@ -28,6 +28,7 @@ class RaceRuns:
     plan: RacePlan
     experiment: Experiment
     _runs: list[tuple[int, int, dict[Name, float]]] = field(default_factory=list)  # block, setting, values
+    _common_names: list[Name] = field(default_factory=list)
 
     @cached_property
     def settings(self) -> list[Setting]:
@@ -48,14 +49,12 @@ class RaceRuns:
         for operation, metric, unit, value in rows:
             values.setdefault((operation, metric, unit), []).append(value)
         means = {name: sum(several) / len(several) for name, several in values.items()}
+        self._common_names = [name for name in self._common_names if name in means] if self._runs else list(means)
         self._runs.append((int(factors["repetition"] or 0), self.find_setting(factors), means))
 
     def list_common_names(self) -> list[Name]:
         """Return the metrics that all runs have."""
-        if not self._runs:
-            return []
-        _, _, first = self._runs[0]
-        return [name for name in first if all(name in values for _, _, values in self._runs)]
+        return self._common_names
 
     def list_missing_terms(self) -> list[str]:
         """Return the terms of the planned metric that no run has; empty before the first run."""
@@ -123,9 +122,9 @@ class RaceState:
         """Return whether a setting is no longer in the race."""
         return setting not in self.standing.remaining
 
-    def get_mean(self, setting: int) -> float | None:
-        """Return the mean of a setting's trials."""
-        return float(np.nanmean(self.values[:, setting])) if self.counts[setting] else None
+    def find_last_block(self, setting: int) -> int:
+        """Return the number, from 1, of the last block with a trial of a setting; 0 without any."""
+        return int(np.max(np.flatnonzero(~np.isnan(self.values[:, setting])), initial=-1)) + 1
 
     def compute_ratio(self, setting: int) -> float | None:
         """Return a setting ÷ the leader, both from the blocks that they share; None without one."""

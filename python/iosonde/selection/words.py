@@ -32,6 +32,14 @@ def describe_race(state: RaceState, units: Mapping[str, str]) -> str:
             trials=trials,
             ties=_describe_ties(state, units),
         )
+    if state.n_blocks < state.rule.first_stage:
+        return Message(
+            "race-undecided",
+            "All {n} settings remain: none leaves before {first_stage} trials of each ({trials} so far).",
+            n=len(state.settings),
+            first_stage=state.rule.first_stage,
+            trials=trials,
+        )
     reached = ""
     if state.within is not None:
         reached = f": it is within {format_percent(state.within)} of the best with {sure} confidence"

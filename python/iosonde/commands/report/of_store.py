@@ -41,6 +41,7 @@ from .parts import build_parts, get_history
 from .query import ReportQuery
 from .questions import collect_question_metrics
 from .sealed_pairs import lead_with_pairs
+from .sealed_race import lead_with_race
 from .timelines import build_timelines
 
 _ALWAYS = ("run", "started", "state")
@@ -118,7 +119,7 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
         unfinished=describe_unfinished(source.experiments[-1], runs) if source.experiments and not source.where else "",
         responses=map_responses(overview, {key: title for key, (title, _) in titles.items()}),
     )
-    return lead_with_pairs(page, source, overview, query)
+    return lead_with_race(lead_with_pairs(page, source, overview, query), source)
 
 
 def _select_verdicts(overview: Overview, parts: Mapping[str, PagePart]) -> tuple[Verdict, ...]:

@@ -15,6 +15,8 @@ from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.rank import text as rank
 from iosonde.commands.regress import text as regress
+from iosonde.commands.run.figure_race import race_figure
+from iosonde.commands.run.race import RaceAnswer
 from iosonde.commands.summary import text as summary
 from iosonde.commands.summary.answer import Summary
 from iosonde.commands.time_model import text as time_model
@@ -46,7 +48,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 def format_question_text(question: AnsweredQuestion) -> list[str]:
     """Return the lines that the command prints, wider; none for a figure."""
     answer = question.answer
-    if answer is None or isinstance(answer, SettingsPlot):
+    if answer is None or isinstance(answer, (SettingsPlot, RaceAnswer)):
         return []
     with wide(_COLUMNS), writing_names(write_metric_names):
         if isinstance(answer, Summary):
@@ -74,7 +76,9 @@ def _list_closing_sentences(answer: Answer | None) -> list[str]:
 
 
 def draw_question_figure(question: AnsweredQuestion) -> Figure | None:
-    """Return the figure of a question that asks for one."""
+    """Return the figure of a question that asks for one, or of a race."""
+    if isinstance(question.answer, RaceAnswer):
+        return race_figure(question.answer)
     return (
         settings_figure(question.answer)
         if isinstance(question.answer, SettingsPlot) and question.answer.panels

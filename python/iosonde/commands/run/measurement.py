@@ -69,13 +69,14 @@ class Measurement:
     @cached_property
     def race(self) -> Result[RaceAnswer]:
         """The best setting of a race, or what remains."""
+        from .figure_race import race_figure
         from .race import judge_stored_race
         from .text_race import lines
 
         assert self.outcome.experiment is not None
         answer = judge_stored_race(self._open_source(), self.outcome.experiment)
         assert answer is not None
-        return Result(answer, lines)
+        return Result(answer, lines, race_figure)
 
     @cached_property
     def path_study(self) -> Result[PathStudy]:

@@ -13,6 +13,7 @@ from iosonde.core import decision
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate, Experiment
 from iosonde.data.source import Source
+from iosonde.page.tables import DataTable, iterate_ends
 from iosonde.selection.plan import build_race_plan
 from iosonde.selection.runs import RaceRuns, RaceState
 from iosonde.selection.words import describe_race, format_race_metric
@@ -93,9 +94,28 @@ class RaceAnswer(Answer):
             "levels": self.state.settings[place],
             "trials": self.state.counts[place],
             "mean": estimate.to_json() if estimate else None,
+            "last_block": self.state.find_last_block(place),
             "ratio": self.state.compute_ratio(place),
             "state": self.describe_setting(place),
         }
+
+    def table(self) -> DataTable:
+        """Return one row per setting, to download from a page."""
+        state, names = self.state, list(self.state.settings[0])
+        rows = tuple(
+            (
+                *(state.settings[place][name] for name in names),
+                state.counts[place],
+                state.find_last_block(place),
+                *iterate_ends(self.estimate_setting(place)),
+                state.name[2] if state.name else "",
+                state.compute_ratio(place),
+                self.describe_setting(place),
+            )
+            for place in self.order
+        )
+        columns = (*names, "trials", "last block", "mean", "low", "high", "unit", "ratio to the leader", "state")
+        return DataTable("Each setting of the race, the leader first.", columns, rows)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per setting."""
