@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -159,6 +161,20 @@ def test_a_peer_that_is_not_installed_is_named_and_left_out(tmp_path, monkeypatc
     assert len(racers.find_missing_peers()) == 2
     procedures = [score.procedure for score in bench.measure_surface(EASY, 3).scores]
     assert procedures == [racers.OURS, racers.RINOTT, racers.HALVING, racers.RANDOM_DRAW, racers.RANDOM_MEAN]
+
+
+def test_optuna_chooses_the_best_of_an_easy_surface():
+    optuna = racers.load_optuna() or pytest.skip("Optuna is not installed")
+    choices = racers.run_optuna(optuna, EASY, 2, 40)
+    assert [each.settings.tolist() for each in choices.values()] == [[1, 1], [1, 1]]
+
+
+@pytest.mark.slow
+def test_irace_chooses_the_best_of_an_easy_surface_and_refuses_too_few_trials():
+    program = racers.find_irace() or pytest.skip("irace is not installed")
+    assert racers.run_irace(program, EASY, 3, 120).settings.tolist() == [1] * 3
+    with pytest.raises(subprocess.CalledProcessError):
+        racers.run_irace(program, EASY, 1, 2)
 
 
 # -- limits and the page
