@@ -191,7 +191,13 @@ build/detectors: benches/requirements-detectors.txt | .venv/.deps
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-input --no-deps --target $@ --requirement $< && touch $@ || \
 		{ rm -rf $@; echo "not installed: other detectors of changes; the bench goes on without them"; }
 
-bench: .venv/.dev build/detectors ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
+# Rivals of `run --find best`, for benches alone, as above; irace is taken where R has it.
+build/racers: benches/requirements-racers.txt | .venv/.deps
+	@rm -rf $@
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-input --no-deps --target $@ --requirement $< && touch $@ || \
+		{ rm -rf $@; echo "not installed: other searches for the best setting; the bench goes on without them"; }
+
+bench: .venv/.dev build/detectors build/racers ## ratios against fio and others, side by side (BENCH_OPTIONS=--quick for a look)
 	@$(PY) benches/bench.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_coverage.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_against.py $(BENCH_OPTIONS)
@@ -199,6 +205,7 @@ bench: .venv/.dev build/detectors ## ratios against fio and others, side by side
 	@$(PY) benches/bench_false_alarms.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_watch.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_detectors.py $(BENCH_OPTIONS)
+	@$(PY) benches/bench_race.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_advice.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_page.py $(BENCH_OPTIONS)
 	@$(PY) benches/bench_import.py $(BENCH_OPTIONS)
