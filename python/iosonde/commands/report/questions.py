@@ -10,7 +10,6 @@ from typing import Any
 
 from iosonde.agreement.claims import JudgedClaim, judge_claim
 from iosonde.answers.answer import Answer
-from iosonde.answers.learned import Learning
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
 from iosonde.commands.bound.application import predict_times
@@ -207,10 +206,6 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
     return advise(source, query, how)
 
 
-def _answer_validation(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    return validate(source, _select_terms(query, question), Learning(n_folds=question.words.get("folds")))
-
-
 def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
     return build_settings_plot(source, query, roles)
@@ -240,7 +235,7 @@ _ASK: dict[str, _Ask] = {
     questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
     questions.RANK: lambda source, query, question: rank(source, _select_terms(query, question)),
     questions.ADVISE: _answer_advice,
-    questions.VALIDATE: _answer_validation,
+    questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
     questions.PLOT: _answer_plot,
     questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
     questions.TIME_MODEL: _answer_time_model,
