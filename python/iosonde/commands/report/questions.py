@@ -34,10 +34,11 @@ from iosonde.core.pairs import parse_pairs
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
-from iosonde.data.source import Source
+from iosonde.data.source import Source, StoredSource
 from iosonde.explain.advise import Wish
 
 from .content import AnsweredQuestion
+from .wide_trials import widen_operations
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]
@@ -175,6 +176,8 @@ def _answer_summary(source: Source, query: ResponseQuery, question: DeclaredQues
 
 
 def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+    if "levels" in question.words and "group" not in question.words and isinstance(source, StoredSource):
+        source, query = widen_operations(source, query, question.names("levels")), replace(query, response=())
     return compare(
         source,
         query,
