@@ -1,10 +1,11 @@
-"""python docs/reproductions/verdicts.py: write the tables of examples/published against docs/results into the page.
+"""python docs/reproductions/verdicts.py: write the tables of examples/published against docs/results into the pages.
 
 Every verdict is that of ``iosonde compare examples/published/NAME.yaml``; nothing is decided here.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -16,14 +17,27 @@ from iosonde.agreement.judge import PublishedOutcome
 from iosonde.commands.compare.published import PublishedVerdicts
 
 ROOT = Path(__file__).parents[2]
-PUBLISHED, PAGE = ROOT / "examples" / "published", ROOT / "docs" / "reproductions.md"
-BEGIN, END = "<!-- verdicts: begin -->\n", "<!-- verdicts: end -->\n"
+PUBLISHED = ROOT / "examples" / "published"
+PAGES = (ROOT / "docs" / "reproductions.md", ROOT / "docs" / "reproductions-gluster.md")
+# A table stands between these; ``documents`` counts the numbers, any other name is that of an experiment.
+_TABLE = re.compile(r"(<!-- verdicts: ([\w-]+) -->\n)(.*?)(<!-- end of verdicts -->\n)", re.DOTALL)
+DOCUMENTS = "documents"
 
 
 def main() -> None:
-    """Write both tables into the page."""
-    head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    PAGE.write_text(f"{head}{BEGIN}\n{build_tables()}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    """Write the tables into both pages."""
+    for page in PAGES:
+        page.write_text(fill_page(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def fill_page(text: str) -> str:
+    """Return the text of a page with the tables that are computed now."""
+    return _TABLE.sub(lambda match: f"{match[1]}\n{_build_table(match[2])}\n{match[4]}", text)
+
+
+def list_tables(text: str) -> list[str]:
+    """Return the names of the tables of a page."""
+    return [match[2] for match in _TABLE.finditer(text)]
 
 
 @cache
@@ -32,9 +46,8 @@ def judge_documents() -> tuple[PublishedVerdicts, ...]:
     return tuple(iosonde.compare(str(path)).answer for path in sorted(PUBLISHED.glob("*.yaml")))
 
 
-def build_tables() -> str:
-    """Return the table of documents and that of claims, as Markdown."""
-    return f"{_build_document_table()}\n{_build_claim_table()}"
+def _build_table(name: str) -> str:
+    return _build_document_table() if name == DOCUMENTS else _build_claim_table(f"{name}.yaml")
 
 
 def _build_document_table() -> str:
@@ -60,18 +73,18 @@ def _count_numbers(answer: PublishedVerdicts) -> Counter[str]:
     return counts
 
 
-def _build_claim_table() -> str:
-    lines = ["| document | claim | published | here | verdict |", "|---|---|---|---|---|"]
-    for answer in judge_documents():
-        for claim in answer.claims:
-            if claim.is_stated:
-                continue
-            published, ours = claim.judged.sides
-            derived = f"{claim.derivation}, so {published}" if claim.derivation else published
-            p = "" if claim.judged.verdict.p is None else f" (p = {claim.judged.verdict.p:.2g} of all orders)"
-            cells = [answer.publication.document, claim.judged.claim, derived, ours, f"{claim.outcome}{p}"]
-            lines.append(_join([str(cell).replace("|", "\\|") for cell in cells]))
-    return "\n".join(lines) + "\n"
+def _build_claim_table(file: str) -> str:
+    """Return the claims of one experiment, those with the same note or reason together."""
+    claims = [claim for answer in judge_documents() for claim in answer.claims if claim.file == file]
+    lines = ["| claim | published | here | verdict |", "|---|---|---|---|"]
+    for claim in claims:
+        published, ours = claim.judged.sides
+        derived = f"{claim.derivation}, so {published}" if claim.derivation else published
+        p = "" if claim.judged.verdict.p is None else f" (p = {claim.judged.verdict.p:.2g} of all orders)"
+        cells = [claim.judged.claim, derived, ours, f"{claim.outcome}{p}"]
+        lines.append(_join([str(cell).replace("|", "\\|") for cell in cells]))
+    notes = dict.fromkeys(claim.judged.note for claim in claims if claim.judged.note)
+    return "\n".join([*lines, *([""] if notes else []), *(f"- {note}" for note in notes)]) + "\n"
 
 
 def _join(cells: list[Any]) -> str:

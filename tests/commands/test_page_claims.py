@@ -278,3 +278,41 @@ def test_a_campaign_that_is_not_there_is_a_mistake(folder):
     (folder / "lecture.yaml").write_text(text, encoding="utf-8")
     with raises("no-such-file"):
         iosonde.compare(str(folder / "lecture.yaml"))
+
+
+@pytest.fixture
+def two_operations(tmp_path):
+    """Three trials of writing and reading on two file systems: reading is 2 and 4 times as fast."""
+    speeds = {("a", "write"): 10, ("a", "read"): 20, ("b", "write"): 10, ("b", "read"): 40}
+    lines = [f"{fs},{op},{trial},{speed + trial}" for (fs, op), speed in speeds.items() for trial in range(3)]
+    (tmp_path / "t.csv").write_text("\n".join(["fs,op,rep,speed", *lines]) + "\n", encoding="utf-8")
+    columns = (
+        "tool: t\ncolumns:\n  fs: factor\n  op: {is: operation, levels: {write: write, read: read}}\n"
+        "  rep: repetition\n  speed: {is: metric, name: bandwidth, unit: MB/s, clock: last_done}\n"
+        "headline: [bandwidth]\n"
+    )
+    (tmp_path / "t.yaml").write_text(columns, encoding="utf-8")
+    store = str(tmp_path / "store")
+    iosonde.import_files([str(tmp_path / "t.csv")], store=store, columns=str(tmp_path / "t.yaml"))
+    return store
+
+
+@pytest.mark.parametrize(
+    ("levels", "outcomes"),
+    [
+        ("[write, read]", [PublishedOutcome.SAME_SIGN, PublishedOutcome.CONTRADICTED]),
+        ("[write, stat]", [PublishedOutcome.NOT_MEASURED] * 2),
+    ],
+)
+def test_operations_of_a_store_are_compared_with_each_other(two_operations, tmp_path, levels, outcomes):
+    text = (
+        f"questions:\n  - question: Is it faster?\n    compare: {{levels: {levels}, by: [fs]}}\n"
+        "    claims: [{claim: a, expected: above, at: {fs: a}}, {claim: b, expected: below, at: {fs: b}}]\n"
+    )
+    (tmp_path / "q.yaml").write_text(text, encoding="utf-8")
+    (answered,) = answer_questions(
+        read_questions(tmp_path / "q.yaml"), lambda where: open_data(two_operations, where), ResponseQuery()
+    )
+    assert [claim.verdict.outcome for claim in answered.claims] == outcomes
+    if answered.answer is not None:
+        assert answered.claims[0].measured.value == pytest.approx(21 / 11, rel=0.02)

@@ -272,6 +272,8 @@ def test_ranks_of_one_machine_stand_in_for_nodes() -> None:
 def test_the_directory_and_the_experiment_of_a_page() -> None:
     runs = [run(facts={"target": target}) for target in ("/b", "/a", "/b")]
     assert get_target([*runs, run()], "s") == "/b, /a" and get_target([run()], "s") == "s"
+    in_lab = run(facts={"target": "/var/lib/x/mnt", "machine": {"lab": {"file_system": "glusterfs"}}})
+    assert "/var" not in get_target([in_lab], "s") and "glusterfs" in get_target([in_lab], "s")
 
     def name(*of: tuple[str, dict[str, Any]]) -> str:
         experiments: Any = [SimpleNamespace(name=each, settings=settings) for each, settings in of]

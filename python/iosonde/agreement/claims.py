@@ -48,6 +48,8 @@ _NUMBERS, _OVER, _MINUS, _ENDS = "numbers", "over", "minus", ("low_numbers", "hi
 _LEVEL = 0.95
 # A claim in words: a ratio above or below 1, a difference above or below 0, or neither.
 _EXPECTED = {"above": math.inf, "below": -math.inf, "none": 0.0}
+# Characters of a printed number, at most.
+_MOST_PRINTED = 8
 # A smaller effect than this share of the mean is none.
 LEAST_SHARE = 0.05
 
@@ -75,7 +77,7 @@ class JudgedClaim:
         ours = "nothing" if self.measured is None else f"{format_estimate(self.measured)} {self.unit}".rstrip()
         words = {math.inf: "more", -math.inf: "less", 0.0: "no effect"}
         value = self.published.value
-        return words.get(value or 0.0) or f"{format_estimate(self.published)} {self.unit}".rstrip(), ours
+        return words.get(value or 0.0) or f"{_format_published(self.published)} {self.unit}".rstrip(), ours
 
     @property
     def sentence(self) -> str:
@@ -357,6 +359,13 @@ def format_estimate(estimate: Estimate) -> str:
     ends = [end for end in (estimate.low, estimate.high) if end is not None]
     interval = f" ({' to '.join(format_significant(end) for end in ends)})" if len(ends) == 2 else ""
     return f"{format_significant(estimate.value)}{interval}"
+
+
+def _format_published(published: Estimate) -> str:
+    """Format a published value as it is printed; one that was computed from others has more digits than are meant."""
+    exact = f"{published.value:.10g}"
+    is_printed = published.low is None and len(exact) <= _MOST_PRINTED
+    return exact if is_printed else format_estimate(published)
 
 
 def _format_order(names: Mapping[str, float], order: Mapping[str, float]) -> str:

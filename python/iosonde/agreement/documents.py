@@ -30,8 +30,8 @@ _INPUT = "input"
 @dataclass(frozen=True)
 class DocumentClaim:
     """A claim of a question, answered by ``command``. ``numbers``: what it selects in the document; ``statement``: the
-    place of its words, None without. ``derivation``: how the compared value follows from them. ``is_stated``: the
-    document's own numbers were asked."""
+    place of its words, None without. ``derivation``: how the compared value follows from them. ``file``: the name
+    of the file with the question. ``is_stated``: the document's own numbers were asked."""
 
     question: str
     command: str
@@ -39,6 +39,7 @@ class DocumentClaim:
     statement: int | None
     judged: JudgedClaim
     derivation: str = ""
+    file: str = ""
     is_stated: bool = False
 
     @property

@@ -58,7 +58,13 @@ class PublishedVerdicts(Answer):
         n_wrong = count_outcomes(self.cells)[PublishedOutcome.DOCUMENT_WRONG] + len(self.publication.wrong_statements)
         claims = ", ".join(f"{n} {name}" for name, n in counts.items())
         wrong = f"The document is wrong in {format_count(n_wrong, 'place')}. " if n_wrong else ""
-        return f"{wrong}Of {format_count(sum(counts.values()), 'claim')} beside measurements: {claims}."
+        n_claims = sum(counts.values())
+        chance = (
+            f" Each has its own interval: of {n_claims} about {round((1 - self.level) * n_claims)} may err by chance."
+        )
+        return f"{wrong}Of {format_count(n_claims, 'claim')} beside measurements: {claims}." + (
+            chance if (1 - self.level) * n_claims >= 1 else ""
+        )
 
     @property
     def tally(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ def _judge_file(publication: Publication, file: Path, data: Path, query: Respons
     declared = build_questions(Document({**document.data, questions.KEY: resolved}, document.name, document.places))
     for entry, question in zip(entries, declared, strict=True):
         (answered,) = answer_questions([question], partial(open_data, str(data)), query, str(data))
-        yield from _judge_question(publication, entry, question, answered, file == publication.file)
+        claims = _judge_question(publication, entry, question, answered, file == publication.file)
+        yield from (replace(claim, file=file.name) for claim in claims)
 
 
 def _select_own(entry: Mapping[str, Any], publication: Publication, file: Path) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def _judge_question(
     for claim, resolved in zip(entry[KEY], question.claims, strict=True):
         if "find" in claim:
             for number, judged in recompute_numbers(claim, publication, answer or {}):
-                yield DocumentClaim(question.text, answered.command, (number,), None, judged, "", is_stated)
+                yield DocumentClaim(question.text, answered.command, (number,), None, judged, is_stated=is_stated)
             continue
         judged_claim = judge_claim(resolved, question.kind, answer)
         if judged_claim is not None:
@@ -99,5 +101,5 @@ def _judge_question(
                 find_statement(publication, claim),
                 judged_claim,
                 describe_derivation(publication, claim),
-                is_stated,
+                is_stated=is_stated,
             )

@@ -110,8 +110,15 @@ def _describe_score(overview: Overview) -> str:
 
 
 def get_target(runs: Sequence[StoredRun], otherwise: str) -> str:
-    """Return the measured directory, or the store for imported runs."""
-    return ", ".join(dict.fromkeys(run.target for run in runs if run.target is not None)) or otherwise
+    """Return the measured directory, or the store for imported runs. The directory of a lab is gone with it: its file
+    system stands for it."""
+    return ", ".join(dict.fromkeys(_get_place(run) for run in runs if run.target is not None)) or otherwise
+
+
+def _get_place(run: StoredRun) -> str:
+    lab = get_nested(run.facts, "machine", "lab")
+    file_system = lab.get("file_system") if isinstance(lab, Mapping) else None
+    return f"{file_system} in a lab" if file_system else str(run.target)
 
 
 def find_experiment_name(experiments: Sequence[Experiment]) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 from iosonde.agreement.claims import JudgedClaim, judge_claim
 from iosonde.answers.answer import Answer
-from iosonde.answers.learned import Learning
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
 from iosonde.commands.bound.application import predict_times
@@ -35,10 +34,11 @@ from iosonde.core.pairs import parse_pairs
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
-from iosonde.data.source import Source
+from iosonde.data.source import Source, StoredSource
 from iosonde.explain.advise import Wish
 
 from .content import AnsweredQuestion
+from .wide_trials import widen_operations
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]
@@ -176,6 +176,8 @@ def _answer_summary(source: Source, query: ResponseQuery, question: DeclaredQues
 
 
 def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+    if "levels" in question.words and "group" not in question.words and isinstance(source, StoredSource):
+        source, query = widen_operations(source, query, question.names("levels")), replace(query, response=())
     return compare(
         source,
         query,
@@ -207,10 +209,6 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
     return advise(source, query, how)
 
 
-def _answer_validation(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    return validate(source, _select_terms(query, question), Learning(n_folds=question.words.get("folds")))
-
-
 def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
     return build_settings_plot(source, query, roles)
@@ -240,7 +238,7 @@ _ASK: dict[str, _Ask] = {
     questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
     questions.RANK: lambda source, query, question: rank(source, _select_terms(query, question)),
     questions.ADVISE: _answer_advice,
-    questions.VALIDATE: _answer_validation,
+    questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
     questions.PLOT: _answer_plot,
     questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
     questions.TIME_MODEL: _answer_time_model,
