@@ -290,7 +290,8 @@ def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
-    if design.kind == SCATTERED and design.n_cells < _FEW:
+    is_nested_grid = not design.binned and any(link.nested for link in design.links)  # scattered by its names alone
+    if design.kind == SCATTERED and design.n_cells < _FEW and not is_nested_grid:
         yield Message(
             "few-settings",
             "{n_settings} scattered settings are few: intervals may be too short; measure {n_needed} or more",

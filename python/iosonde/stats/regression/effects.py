@@ -40,6 +40,7 @@ from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import MINOR_SHARE, MOST_OF_INTERACTION, FactorEffect, ResponseEffects
 from .interacting import select_active_units
 from .interactions import Interaction, find_interactions, multiply_columns
+from .lenth import estimate_saturated_noise
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -257,10 +258,13 @@ class _Data:
             return {}
         orders = [order for order in _ORDERS if order <= n_factors]
         bases = {order: self._build_interaction_basis(list(self.columns), order) for order in orders}
-        return {
+        beyond = {
             order: SumOfSquares(max(0.0, self.total - self.sum_squares(basis)), self.y.size - 1 - basis.shape[1])
             for order, basis in bases.items()
         }
+        is_saturated = not self.is_repeated and all(noise.df < LEAST_DF for noise in beyond.values())
+        noise = estimate_saturated_noise(list(self.columns.values()), self.means) if is_saturated else None
+        return beyond if noise is None else {_ORDERS[0]: noise}
 
     @cached_property
     def order(self) -> int:
