@@ -33,4 +33,7 @@ def test_nested_factors_without_interaction_have_none(seed):
         (f"h{host}", f"h{host}-{disk}", float(size), 150 + 0.5 * size + disk_effects[host, disk] + rng.normal(0, 5))
         for host, disk, size, _ in product(range(4), range(3), (4, 128), range(3))
     ]
-    assert rank_names(build_table(rows, ("host", "disk", "size_kib", "mib_s"))) == []
+    table = build_table(rows, ("host", "disk", "size_kib", "mib_s"))
+    assert rank_names(table) == []
+    warnings = iosonde.rank(table, response="mib_s").answer.rankings[0].warnings
+    assert "few-settings" not in [getattr(text, "code", "") for text in warnings]  # a full grid, not a sample

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from iosonde.core.verdict import HARDLY_MATTERS, IN_INTERACTION
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, list_effect_claims
+from iosonde.stats.regression.effect_types import (
+    ResponseEffects,
+    correct_effects,
+    list_effect_claims,
+    list_larger_interaction,
+)
 from iosonde.stats.regression.effects import estimate_effects
 from iosonde.stats.regression.interacting import select_active_units
 
@@ -80,6 +85,13 @@ def test_without_repetitions_pairs_are_held_against_interactions_of_more_factors
     assert effects.interacting == tuple(interacting)
     assert {name for each in effects.significant for name in each.factors} == significant
     assert not {name for each in effects.minor for name in each.factors} & {*interacting, *significant}
+
+
+def test_without_repetitions_an_interaction_of_three_is_held_against_those_of_more():
+    effects = measure(lambda a, b, c, d, e: 6 * a * b * c + 4 * d, "abcde", repeats=1)
+    assert list_larger_interaction(effects) == ["a", "b", "c"] and effects.interaction > 0.5
+    assert [effect.name for effect in effects.significant] == ["d"]
+    assert [effect.name for effect in effects.minor] == ["e"]
 
 
 def test_without_repetitions_pairs_are_claimed_no_more_often_than_chance_allows():

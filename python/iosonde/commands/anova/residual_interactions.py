@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.message import Message
 from iosonde.stats.regression.anova import Anova
 from iosonde.stats.regression.effect_types import (
-    MINOR_SHARE,
-    MOST_OF_INTERACTION,
     ResponseEffects,
     describe_dependent_effects,
+    list_larger_interaction,
 )
 from iosonde.stats.regression.interactions import Interaction, describe_pairs
 
@@ -26,7 +25,8 @@ def select_residual_interactions(table: Anova, effects: ResponseEffects) -> tupl
 def describe_residual_interactions(table: Anova, effects: ResponseEffects) -> Iterator[Message]:
     """Yield what the residual holds besides noise, and the terms that show it."""
     pairs = select_residual_interactions(table, effects)
-    larger = _list_factors_of_larger_interaction(table, effects)
+    larger = list_larger_interaction(effects)
+    larger = [] if _has_term(table, larger) else larger
     texts = [*([describe_pairs(pairs)] if pairs else []), *([describe_dependent_effects(larger)] if larger else [])]
     if texts:
         members = [[_choose_member(unit, table) for unit in pair.units] for pair in pairs]
@@ -35,16 +35,8 @@ def describe_residual_interactions(table: Anova, effects: ResponseEffects) -> It
         yield Message("interactions", template, interactions="; ".join(texts), terms=terms)
 
 
-def _list_factors_of_larger_interaction(table: Anova, effects: ResponseEffects) -> list[str]:
-    """Return three or more factors whose interaction is most of what settings explain beyond single factors, and which
-    the pairs do not explain; none if a term of the table holds them."""
-    joint = effects.joint_factors
-    names = [name for name in effects.factors if name in (joint or effects.interacting)]
-    by_pairs = sum(pair.share for pair in effects.interactions)
-    is_by_pairs = by_pairs >= MOST_OF_INTERACTION * effects.interaction
-    is_term = any(set(names) <= set(source.name.split(":")) for source in table.sources)
-    is_small = effects.interaction < MINOR_SHARE
-    return [] if len(names) < 3 or is_small or is_by_pairs or is_term else names
+def _has_term(table: Anova, names: Sequence[str]) -> bool:
+    return any(set(names) <= set(source.name.split(":")) for source in table.sources)
 
 
 def _choose_member(unit: Sequence[str], table: Anova) -> str:

@@ -6,14 +6,17 @@ from dataclasses import replace
 from iosonde.core.estimate_text import format_explained_share, format_percent_estimate
 from iosonde.core.message import Message, restore_message
 from iosonde.core.types import Estimate
+from iosonde.core.units import format_percent
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     FactorEffect,
     describe_blocks,
+    describe_dependent_effects,
     describe_minor_effects,
     describe_nesting,
     describe_too_different,
     describe_unclaimed_effects,
+    list_larger_interaction,
 )
 from iosonde.stats.regression.interactions import describe_pairs
 from iosonde.stats.regression.scattered import FACTORIAL, FRACTION, SCATTERED
@@ -214,7 +217,13 @@ def collect_warnings(
 
 
 def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
-    if not ranking.intervals:
+    if not design.df_repeats and (ranking.interactions or ranking.effects.interaction > 0):
+        yield Message(
+            "no-repeats",
+            "no setting was repeated: ST includes the noise, and interactions of more factors than those named are"
+            " taken for noise; repeat the settings to separate them",
+        )
+    elif not ranking.intervals:
         yield Message(
             "no-replication",
             ("too little data" if ranking.noise_from else "no data")
@@ -224,12 +233,6 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
             yield Message(
                 "lack-of-fit-noise", "p is against the residual of the main effects, which includes interactions"
             )
-    elif not design.df_repeats and ranking.interactions:
-        yield Message(
-            "no-repeats",
-            "no setting was repeated: ST includes the noise, and interactions of three factors or more are taken for"
-            " noise; repeat the settings to separate them",
-        )
     elif not design.df_repeats:
         st = "ST includes the noise, and " if design.kind == FACTORIAL else ""
         rest = "noise is the residual of the main effects, and " if design.kind in (FRACTION, SCATTERED) else ""
@@ -287,7 +290,8 @@ def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
-    if design.kind == SCATTERED and design.n_cells < _FEW:
+    is_nested_grid = not design.binned and any(link.nested for link in design.links)  # scattered by its names alone
+    if design.kind == SCATTERED and design.n_cells < _FEW and not is_nested_grid:
         yield Message(
             "few-settings",
             "{n_settings} scattered settings are few: intervals may be too short; measure {n_needed} or more",
@@ -376,6 +380,12 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
         template = "{interactions}; look at it within the levels of the other"
         yield Message("interactions", template, interactions=describe_pairs(ranking.interactions))
     pairs = {name for interaction in ranking.interactions for unit in interaction.units for name in unit}
+    larger = list_larger_interaction(ranking.effects)
+    if larger:
+        share = format_percent(ranking.effects.interaction)
+        text = f"{describe_dependent_effects(larger)}; interactions are {share} of the variation"
+        yield Message("interactions", "{interactions}", interactions=text)
+    pairs |= set(larger)
     strong = [factor.name for factor in ranking.factors if factor.interacts and factor.name not in pairs]
     if strong:
         yield Message(

@@ -472,6 +472,15 @@ def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
             yield f"{share}: the effect of one of {join_names(names)} depends on the others"
 
 
+def list_larger_interaction(effects: ResponseEffects) -> list[str]:
+    """Return three or more factors whose interaction is a large share of the variation, where pairs do not explain
+    most of it."""
+    names = [name for name in effects.factors if name in (effects.joint_factors or effects.interacting)]
+    by_pairs = sum(pair.share for pair in effects.interactions)
+    is_by_pairs = by_pairs >= MOST_OF_INTERACTION * effects.interaction
+    return [] if len(names) < 3 or effects.interaction < MINOR_SHARE or is_by_pairs else names
+
+
 def describe_drifts(effects: ResponseEffects) -> list[str]:
     """Describe the drift, or the dependence, behind each effect that would otherwise be significant."""
     drifts = [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]

@@ -40,6 +40,7 @@ from .effect_noise import EffectNoise, measure_cell_noise
 from .effect_types import MINOR_SHARE, MOST_OF_INTERACTION, FactorEffect, ResponseEffects
 from .interacting import select_active_units
 from .interactions import Interaction, find_interactions, multiply_columns
+from .lenth import estimate_saturated_noise
 from .scattered import build_broken_line, find_scattered_numbers
 from .spread_growth import grows_with_mean
 
@@ -49,6 +50,7 @@ FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
 _MOST_LEVELS = 300  # compared in pairs
+_ORDERS = 2, 3  # of interactions that may be told from the noise of single trials
 _MOST_IN_PAIRS = 8  # factors whose pairs are looked at
 _DIFFERS = 0.01  # p of equal effects in all settings of the others, as in a comparison within cells
 _SURELY_SIGNIFICANT = 1e-9  # p of an effect in any family
@@ -221,11 +223,15 @@ class _Data:
 
     def build_joint_basis(self, names: Sequence[str]) -> Array:
         """Build the basis of all differences between the joint levels of these factors, interactions included; those of
-        two factors alone where interactions of more are the noise."""
-        if self.has_pairs_alone and len(names) > 2:
-            pairs = [self._build_cell_basis(pair) for pair in combinations(names, 2)]
-            return build_orthonormal_basis([basis / np.sqrt(self.counts)[:, None] for basis in pairs], self.counts)
+        few factors alone where interactions of more are the noise."""
+        if 1 < self.order < len(names):
+            return self._build_interaction_basis(names, self.order)
         return self._build_cell_basis(names)
+
+    def _build_interaction_basis(self, names: Sequence[str], order: int) -> Array:
+        """Build the basis of these factors and their interactions of at most ``order`` factors."""
+        bases = [self._build_cell_basis(some) for some in combinations(names, order)]
+        return build_orthonormal_basis([basis / np.sqrt(self.counts)[:, None] for basis in bases], self.counts)
 
     def _build_cell_basis(self, names: Sequence[str]) -> Array:
         levels = self.number_levels(names) if names else np.zeros(self.counts.size, np.intp)
@@ -242,27 +248,36 @@ class _Data:
         return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
 
     @cached_property
-    def beyond_pairs(self) -> SumOfSquares | None:
-        """The variation beyond the effects of factors and pairs of factors, which is noise where too few settings are
-        repeated (Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed. 2005, ch. 5); None if too little is left,
-        or settings are scattered or too many."""
-        is_small = 1 < len(self.columns) <= _MOST_IN_PAIRS and self.counts.size <= _MOST_LEVELS
+    def beyond(self) -> Mapping[int, SumOfSquares]:
+        """The variation beyond all interactions of at most 2, and of at most 3 factors, by this number. It is noise
+        where too few settings are repeated (Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed. 2005, ch. 5).
+        Nothing of scattered settings, of too many, or with enough repetitions."""
+        n_factors = len(self.columns)
+        is_small = n_factors <= _MOST_IN_PAIRS and self.counts.size <= _MOST_LEVELS
         if self.is_sample or self.within.df >= LEAST_DF or not is_small:
-            return None
-        pairs = [self._build_cell_basis(pair) for pair in combinations(self.columns, 2)]
-        basis = build_orthonormal_basis([each / np.sqrt(self.counts)[:, None] for each in pairs], self.counts)
-        df = self.y.size - 1 - basis.shape[1]
-        return SumOfSquares(max(0.0, self.total - self.sum_squares(basis)), df) if df >= LEAST_DF else None
+            return {}
+        orders = [order for order in _ORDERS if order <= n_factors]
+        bases = {order: self._build_interaction_basis(list(self.columns), order) for order in orders}
+        beyond = {
+            order: SumOfSquares(max(0.0, self.total - self.sum_squares(basis)), self.y.size - 1 - basis.shape[1])
+            for order, basis in bases.items()
+        }
+        is_saturated = not self.is_repeated and all(noise.df < LEAST_DF for noise in beyond.values())
+        noise = estimate_saturated_noise(list(self.columns.values()), self.means) if is_saturated else None
+        return beyond if noise is None else {_ORDERS[0]: noise}
 
     @cached_property
-    def has_pairs_alone(self) -> bool:
-        """Return whether nothing but pairs of factors can interact, and some do, so that the rest is the noise."""
-        return self.beyond_pairs is not None and _have_interactions(self, self.beyond_pairs)
+    def order(self) -> int:
+        """The most factors that interact, where interactions of more are the noise; 0 where they are not."""
+        pairs, triples = (self.beyond.get(order) for order in _ORDERS)
+        if pairs and triples and triples.df >= LEAST_DF and _is_larger(pairs, triples):
+            return _ORDERS[1]
+        return _ORDERS[0] if pairs and pairs.df >= LEAST_DF and _have_interactions(self, pairs) else 0
 
     @cached_property
     def noise(self) -> SumOfSquares:
         """The noise against which interactions are tested."""
-        return self.beyond_pairs if self.has_pairs_alone and self.beyond_pairs else self.within
+        return self.beyond[self.order] if self.order else self.within
 
     @property
     def is_repeated(self) -> bool:
@@ -390,6 +405,15 @@ def _estimate_ratio(data: _Data, names: Sequence[str], basis: Array, noise: Effe
         return None
     low, high = (float(end) for end in ratios[1:]) if math.isfinite(half) else (None, None)
     return Estimate(float(ratios[0]), low, high, data.level, data.y.size)
+
+
+def _is_larger(pairs: SumOfSquares, triples: SumOfSquares) -> bool:
+    """Return whether there is more beyond pairs of factors than the noise beyond triples explains. Interactions of
+    three factors are rare, and so must a false claim of one be."""
+    df = pairs.df - triples.df
+    if df < 1 or triples.ss <= 0:
+        return df >= 1 and pairs.ss > 0
+    return f_upper_p((pairs.ss - triples.ss) / df / triples.mean_square, df, triples.df) < _DIFFERS / 10
 
 
 def _have_interactions(data: _Data, noise: SumOfSquares) -> bool:
