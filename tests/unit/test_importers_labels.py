@@ -120,6 +120,7 @@ DOCUMENTS: dict[str, Wrap] = {
     "Jira": lambda text: f"Hello,\n{{code:bash}}\n{text}{{code}}\nwhy?\n",
     "BBCode": lambda text: f"Hello,\n[code]\n{text}[/code]\nwhy?\n",
     "CDATA": lambda text: f"<testcase><system-out><![CDATA[\n{text}]]></system-out></testcase>\n",
+    "JUnit": lambda text: f"<testcase><system-out>{html.escape(text)}</system-out></testcase>\n",
     "pre": lambda text: f"<html><body><pre>{html.escape(text)}</pre></body></html>\n",
     "br": lambda text: "<p>" + html.escape(text).replace("\n", "<br>\n") + "</p>\n",
     "br without lines": lambda text: "<p>" + html.escape(text).replace("\n", "<br/>") + "</p>\n",

@@ -234,6 +234,18 @@ def test_numbers_of_a_run_are_those_of_its_operation_in_any_order():
     assert len(set(records.values())) == 3
 
 
+@pytest.mark.parametrize(("n_numbers", "is_copy"), [(12, True), (11, False)])
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_a_run_that_repeats_all_numbers_of_another_is_a_copy_of_it(n_numbers, n_runs, is_copy):
+    """Outputs that a log repeats; the two numbers of a coarse tool may be equal in two executions."""
+    names = [f"run {name}" for name in "abc"[:n_runs]]
+    records = {(name, "read"): copies.RunNumbers(1, n_numbers) for name in names}
+    found = copies.find_copies([trial_cell([2.5] * n_runs, names)], records)
+    assert (found is not None) == is_copy
+    if found:
+        assert found.trials == tuple(("run a", name) for name in names[1:]) and found.rows_with_twin == n_runs
+
+
 def test_an_observation_is_a_value_with_all_that_is_known_of_its_trial():
     records = {("p", "read"): "P", ("q", "write"): "Q"}
     assert copies._list_observations(trial_cell([1, 2]), {}) == [(1.0, None), (2.0, None)]

@@ -33,8 +33,8 @@ _BLOCK = re.compile(
 )
 _TAG = re.compile(
     r"</?(?:a|abbr|b|big|blockquote|body|br|center|code|dd|div|dl|dt|em|font|h[1-6]|head|hr|html|i|li|link|meta|ol|p|pre"
-    r"|samp|small|span|strong|style|sub|sup|table|tbody|td|th|thead|title|tr|tt|u|ul|var)(?:\s[^<>\n]*)?/?>"
-    r"|<!--[^\n]*?-->|<!doctype[^<>\n]*>",
+    r"|samp|small|span|strong|style|sub|sup|system-err|system-out|table|tbody|td|testcase|testsuites?|th|thead|title|tr|tt|u|ul|var)(?:\s[^<>\n]*)?/?>"
+    r"|<!--[^\n]*?-->|<\?xml[^<>\n]*\?>|<!doctype[^<>\n]*>",
     re.IGNORECASE,
 )
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-fA-F]{1,6});")

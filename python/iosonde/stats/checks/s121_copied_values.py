@@ -12,7 +12,9 @@ How we know
     or of the time from which a rate was computed.
 
     In a store all metrics of a run are known: a copy repeats all of them, and
-    a rate that recurs alone was rounded. A 0, lowest or highest value that
+    a rate that recurs alone was rounded. 12 different numbers that all recur
+    are no chance: one output was imported twice, as from a log that repeats
+    it. A 0, lowest or highest value that
     occurs three times or more (a timeout) is left out. The setting in which
     most copies differ from their originals is named.
 
@@ -125,11 +127,13 @@ def _report_copied_trials(copies: Copies, name: str) -> Finding | None:
         return None
     n = len(copies.trials)
     first, second = copies.trials[0]
+    chance = f"where chance would give {copies.expected:.2g} equal pairs"
+    why = "as have all numbers of its run" if copies.is_certain else chance
+    what = f"{n} trial{'s have' if n > 1 else ' has'} the same value as another one in {name}"
     return Finding(
         "S121",
         Severity.WARNING,
-        f"{n} trial{'s have' if n > 1 else ' has'} the same value as another one in {name}, where chance would give "
-        f"{copies.expected:.2g} equal pairs: {first} and {second}",
+        f"{what}, {why}: {first} and {second}",
         {
             "metric": name,
             "n_trials": n,

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,20 @@ from .distributions import poisson_upper_p
 ALPHA = 0.001
 _FEW = 6  # distinct values
 _FEW_STEPS = 20
+_MIN_NUMBERS = 12  # distinct ones of a run and operation: no two executions have all of them alike
 _SAME = 1e-12  # relative: closer values differ by the rounding of a sum
 
 Difference = tuple[tuple[str, Level, Level], ...]
 # (place of a trial, operation) → all its numbers.
 Records = Mapping[tuple[str, str], Hashable]
+Observation = tuple[float, Hashable]
+
+
+class RunNumbers(NamedTuple):
+    """All numbers of a run and operation as one key, and how many of their values are distinct."""
+
+    key: int
+    n_distinct: int
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,7 @@ class Copies:
     n_repeats: int
     expected: float
     pattern: Pattern | None
+    is_certain: bool = False  # all numbers of a run recur, not only those of a metric
 
     @property
     def rows_with_twin(self) -> int:
@@ -62,10 +73,13 @@ class Copies:
 def group_numbers_by_run(rows: Table) -> Records:
     """Return all numbers of each run and operation, from the results of a store."""
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "iteration", "value")]
-    numbers_by_place: dict[tuple[str, str], set[Hashable]] = {}
+    numbers_by_place: dict[tuple[str, str], set[tuple[Hashable, ...]]] = {}
     for run, operation, *number in zip(*(column.tolist() for column in columns), strict=True):
         numbers_by_place.setdefault((f"run {run}", str(operation)), set()).add(tuple(number))
-    return {place: hash(frozenset(numbers)) for place, numbers in numbers_by_place.items()}
+    return {
+        place: RunNumbers(hash(frozenset(numbers)), len({number[-1] for number in numbers}))
+        for place, numbers in numbers_by_place.items()
+    }
 
 
 def find_copies(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
@@ -77,14 +91,12 @@ def find_copies(cells: Sequence[TrialCell], records: Records | None = None) -> C
     if not used:
         return None
     values = np.concatenate([cell.values for cell in used])
+    all_observations = [observation for cell in used for observation in _list_observations(cell, records or {})]
+    certain = {observation for observation, n in Counter(all_observations).items() if n > 1 and _has_many(observation)}
     # 0, the lowest and the highest value may occur often: a timeout, a saturated counter.
-    limits = np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
-    observations = [
-        observation
-        for cell in used
-        for observation in _list_observations(cell, records or {})
-        if observation[0] not in limits
-    ]
+    ends = {0.0, values.min(), values.max()} - {value for value, _ in certain}
+    limits = np.array([end for end in ends if (values == end).sum() > 2])
+    observations = [observation for observation in all_observations if observation[0] not in limits]
     repeats = len(observations) - len(set(observations))
     if not repeats:
         return None
@@ -95,14 +107,31 @@ def find_copies(cells: Sequence[TrialCell], records: Records | None = None) -> C
     by_digits = _compute_expected_ties(values[free], of[free], max(ticks, default=0.0))
     expected = max(by_digits, _compute_ties_by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
-        return None
+        return _build_certain_copies(used, records or {}, certain)
     cell_pairs = list(_find_equal_cells(used, limits, records or {}))
     inside = {id(cell) for pair in cell_pairs for cell in pair}
     trials = _find_copied_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
     return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _find_pattern(cell_pairs, used))
 
 
-def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
+def _has_many(observation: Observation) -> bool:
+    """Return whether so much is known of a trial that only a copy has the same."""
+    numbers = observation[1]
+    return isinstance(numbers, RunNumbers) and numbers.n_distinct >= _MIN_NUMBERS
+
+
+def _build_certain_copies(cells: Sequence[TrialCell], records: Records, certain: set[Observation]) -> Copies | None:
+    """Return the trials of which every number of their run is that of another; None if there are none."""
+    first: dict[Observation, str] = {}
+    trials = list[tuple[str, str]]()
+    for cell in cells:
+        for observation, place in zip(_list_observations(cell, records), cell.places, strict=False):
+            if observation in certain and first.setdefault(observation, place) != place:
+                trials.append((first[observation], place))
+    return Copies((), tuple(trials), len(trials), 0.0, None, is_certain=True) if trials else None
+
+
+def _list_observations(cell: TrialCell, records: Records) -> list[Observation]:
     """Return each value with the other numbers of its trial and, for iterations inside one run, the iteration."""
     values = cell.values.tolist()
     if not records:
