@@ -30,7 +30,7 @@ def has_left(rival, chosen, n_settings, better):
     delta = MARGIN * sum(leader) / len(leader)
     beta = (1 - CONFIDENCE) / (n_settings - 1)
     for zone in (delta, 2.5 * delta):
-        eta = 0.5 * ((2 * beta / 2) ** (-2 / (n - 1)) - 1)
+        eta = 0.5 * ((beta / 2) ** (-2 / (n - 1)) - 1)
         a = 2 * eta * (n - 1) * variance / (2 * zone)
         if n * mean <= -(a + zone / 2 * n):
             return True
@@ -83,6 +83,7 @@ SLIPPAGE = [100.0] + [94.999] * 9
 CASES = {
     "slippage": (SLIPPAGE, normal(0.08), "higher"),
     "slippage of two": ([100.0, 94.999], normal(0.08), "higher"),
+    "slippage of two that vary": ([100.0, 94.999], normal(0.2), "higher"),
     "slippage of times": ([100.0] + [105.001] * 9, normal(0.08), "lower"),
     "the best varies most": (SLIPPAGE, normal(np.linspace(0.15, 0.03, 10)), "higher"),
     "the best varies least": (SLIPPAGE, normal(np.linspace(0.03, 0.15, 10)), "higher"),

