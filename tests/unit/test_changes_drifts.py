@@ -144,3 +144,14 @@ def test_series_that_drift_together_have_one_start(seed):
     drifts = [change for number in (3, 7) for change in found[number] if change.is_drift]
     assert len({change.at for change in drifts}) <= 1
     assert all(change.first <= 21 <= change.last and change.at > 5 for change in drifts) and (seed > 1 or drifts)
+
+
+@pytest.mark.parametrize("seed", [3, 17])
+def test_a_step_that_many_series_share_is_no_drift_of_some(seed):
+    values = 100 * (1 + 0.03 * np.random.default_rng([seed, 12, 1]).standard_normal((12, 60)))
+    values[:, 42:] *= 0.95
+    groups = (tuple(range(12)), *(tuple(range(4 * row, 4 * row + 4)) for row in range(3)))
+    pool = Pool(tuple(range(12)), values, (1,) * 12, (*groups, *(tuple(range(row, 12, 4)) for row in range(4))))
+    found = find_all_changes(list(values), [pool], Search())
+    assert sum(bool(changes) for changes in found) >= 10
+    assert not any(change.is_drift for changes in found for change in changes)

@@ -92,7 +92,10 @@ def find_drifts(
         }
         together = sum(candidate.gain for candidate in candidates.values())
         for number, candidate in _share_starts(candidates, series, search).items():
-            is_drift = candidate.gain >= _CLEAR or (candidate.gain > -_CLEAR and together >= _CLEAR)
+            clear = _CLEAR * max(
+                [1, *(change.together for change in breaks[number] if change.at > candidate.drift.begin)]
+            )
+            is_drift = candidate.gain >= clear or (candidate.gain > -_CLEAR and together >= clear)
             other = drifts[number]
             if is_drift and (other is None or candidate.drift.p < other.p):
                 drifts[number] = replace(candidate.drift, together=len(candidates) if len(family) > 1 else 0)
