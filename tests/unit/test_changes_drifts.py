@@ -130,3 +130,28 @@ def test_the_levels_of_a_drift_are_those_of_its_ends():
     assert levels.ratio.value == pytest.approx(0.882, abs=0.003)
     assert slope.value == pytest.approx(-0.002, rel=0.05) and slope.low <= slope.value <= slope.high
     assert estimate_drift(values - 100, 0.0, 0.95)[1].value is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_series_that_drift_together_have_one_start(seed):
+    """Alone, half of them seem to drift from the first night on."""
+    series = [noise(60, 10 * seed + number) for number in range(8)]
+    for number in (3, 7):
+        series[number] *= 1 - 0.0015 * np.maximum(0, np.arange(60) - 20)
+    rows = tuple(range(8))
+    pool = Pool(rows, np.array(series), (1,) * 8, (rows, (3, 7)))
+    found = find_all_changes(series, [pool], Search())
+    drifts = [change for number in (3, 7) for change in found[number] if change.is_drift]
+    assert len({change.at for change in drifts}) <= 1
+    assert all(change.first <= 21 <= change.last and change.at > 5 for change in drifts) and (seed > 1 or drifts)
+
+
+@pytest.mark.parametrize("seed", [3, 17])
+def test_a_step_that_many_series_share_is_no_drift_of_some(seed):
+    values = 100 * (1 + 0.03 * np.random.default_rng([seed, 12, 1]).standard_normal((12, 60)))
+    values[:, 42:] *= 0.95
+    groups = (tuple(range(12)), *(tuple(range(4 * row, 4 * row + 4)) for row in range(3)))
+    pool = Pool(tuple(range(12)), values, (1,) * 12, (*groups, *(tuple(range(row, 12, 4)) for row in range(4))))
+    found = find_all_changes(list(values), [pool], Search())
+    assert sum(bool(changes) for changes in found) >= 10
+    assert not any(change.is_drift for changes in found for change in changes)

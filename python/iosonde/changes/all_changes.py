@@ -1,5 +1,5 @@
 """Every kind of change of many series, each with its share of the false alarms: steps; jumps of the newest few values,
-which are too few for the test of steps; and drifts, which no step explains."""
+which are too few for the test of steps; and drifts, which no step explains or a step hides."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,12 +8,13 @@ from iosonde.core.arrays import Array
 
 from .drifts import find_drifts
 from .find import INSIDE, Break, Search
+from .interrupted import find_interrupted_drifts
 from .jumps import LEAST, collect_magnitudes, find_jumps, measure_jump_delay
 from .places import is_better_place, locate
 from .pooled import Pool, find_changes_together
 from .returns import find_return
 
-_STEPS, _JUMPS, _DRIFTS = 0.8, 0.15, 0.05  # shares of the rate
+_STEPS, _JUMPS, _DRIFTS, _INTERRUPTED = 0.8, 0.15, 0.025, 0.025  # shares of the rate
 
 
 def get_step_search(search: Search) -> Search:
@@ -31,6 +32,8 @@ def find_all_changes(series: Sequence[Array], pools: Sequence[Pool], search: Sea
     jumps = find_jumps(series, pools, steps, search_jumps)
     changed = [_merge(*each) for each in zip(series, steps, jumps, strict=True)]
     changed = _add_drifts(series, pools, changed, search)
+    interrupted = replace(search, rate=search.rate * _INTERRUPTED)
+    changed = find_interrupted_drifts(series, pools, changed, interrupted, search.rate)
     breaks = [list(_iterate_returns(values, changes, search)) for values, changes in zip(series, changed, strict=True)]
     alone = replace(search_jumps, rate=search_jumps.rate / max(1, len(series)))
     others = collect_magnitudes(series, pools, breaks, search)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iosonde.core.arrays import Array
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import normal_quantile, normal_two_sided_p
 from iosonde.stats.estimate.multiple import adjust_by_holm, find_discovery_p_limit
@@ -52,10 +52,18 @@ class _Window:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A possible drift of a series, and by how much its criterion is better than that of steps."""
+    """A possible drift of a series, by how much its criterion is better than that of steps, and the criterion of each
+    of the ``starts`` in its segment."""
 
     drift: Break
     gain: float
+    starts: Indices
+    costs: Array
+
+    @property
+    def segment(self) -> tuple[int, int]:
+        """Return the places where its segment begins and ends."""
+        return self.drift.begin, self.drift.end
 
 
 def find_drifts(
@@ -83,12 +91,40 @@ def find_drifts(
             if (candidate := _compare_with_steps(series[number], window, breaks[number], search))
         }
         together = sum(candidate.gain for candidate in candidates.values())
-        for number, candidate in candidates.items():
-            is_drift = candidate.gain >= _CLEAR or (candidate.gain > -_CLEAR and together >= _CLEAR)
+        for number, candidate in _share_starts(candidates, series, search).items():
+            clear = _CLEAR * max(
+                [1, *(change.together for change in breaks[number] if change.at > candidate.drift.begin)]
+            )
+            is_drift = candidate.gain >= clear or (candidate.gain > -_CLEAR and together >= clear)
             other = drifts[number]
             if is_drift and (other is None or candidate.drift.p < other.p):
                 drifts[number] = replace(candidate.drift, together=len(candidates) if len(family) > 1 else 0)
     return drifts
+
+
+def _share_starts(candidates: dict[int, _Candidate], series: Sequence[Array], search: Search) -> dict[int, _Candidate]:
+    """Return the candidates of a family with the start that they have in common: one series hardly tells it."""
+    segments = {candidate.segment for candidate in candidates.values()}
+    if len(candidates) < 2 or len(segments) > 1:
+        return candidates
+    starts = next(iter(candidates.values())).starts
+    costs = np.sum([candidate.costs for candidate in candidates.values()], axis=0)
+    placed = {n: replace(each, drift=_place(each.drift, starts, costs)) for n, each in candidates.items()}
+    return {n: each for n, each in placed.items() if _is_large(series[n], each.drift, search)}
+
+
+def _place(drift: Break, starts: Indices, costs: Array) -> Break:
+    """Return a drift with its most likely start: the first one if that is possible, as a drift from the first value on
+    has no place of its own."""
+    near = starts[costs <= costs.min() + _NEARLY]
+    start = int(starts[0] if near[0] == starts[0] else starts[int(np.argmin(costs))])
+    first, at, last = (drift.begin + int(place) for place in (near[0], start, near[-1]))
+    return replace(drift, at=at, first=first, last=last, n_until_detected=drift.end - at)
+
+
+def _is_large(values: Array, drift: Break, search: Search) -> bool:
+    slope, base = fit_sen_line(values[drift.at : drift.end])
+    return abs(slope) * (drift.end - drift.at - 1) >= search.share * abs(base)
 
 
 def _find_window(values: Array, search: Search) -> _Window | None:
@@ -160,7 +196,7 @@ def _compare_with_steps(values: Array, window: _Window, breaks: Sequence[Break],
     begin = max((change.at for change in breaks if change.at <= window.begin + search.least), default=0)
     inside = [change.at - begin for change in breaks if change.at > begin]
     part = values[begin : window.end]
-    levels = _limit_outliers(part)
+    levels = limit_outliers(part)
     first = search.least if begin else 1
     starts = np.arange(first, max(first + 1, part.size - 4 * search.least + 1), max(1, part.size // _MOST_STARTS))
     least = _EVEN * float(levels @ levels)
@@ -169,29 +205,15 @@ def _compare_with_steps(values: Array, window: _Window, breaks: Sequence[Break],
     correlation = measure_trend(part, compute_correlation_bound(values, part.size))[1]
     n = part.size * (1 - correlation) / (1 + correlation)
     costs = n * np.log(squares / part.size)
-    near = starts[costs <= costs[place] + _NEARLY]
-    place = 0 if near[0] == first else place  # a drift from the first value on has no place of its own
-    start = int(starts[place])
-    n_steps, step_square = _measure_step_square(levels, inside, search.least)
+    n_steps, step_square = measure_step_square(levels, inside, search.least)
     step_cost = n * math.log(max(least, step_square) / part.size) + (1 + 2 * n_steps) * math.log(n)
-    gain = step_cost - float(costs[place]) - (2 + (place > 0)) * math.log(n)
-    drift = Break(
-        begin,
-        window.end,
-        begin + start,
-        window.p,
-        correlation,
-        begin + int(near[0]),
-        begin + int(near[-1]),
-        n_until_detected=window.end - begin - start,
-        is_drift=True,
-    )
-    slope, base = fit_sen_line(values[drift.at : drift.end])
-    is_large = abs(slope) * (drift.end - drift.at - 1) >= search.share * abs(base)
-    return _Candidate(drift, gain) if is_large else None
+    drift = _place(Break(begin, window.end, 0, window.p, correlation, 0, 0, is_drift=True), starts, costs)
+    has_place = drift.at > begin + first
+    gain = step_cost - float(costs[0 if not has_place else place]) - (2 + has_place) * math.log(n)
+    return _Candidate(drift, gain, starts, costs) if _is_large(values, drift, search) else None
 
 
-def _limit_outliers(values: Array) -> Array:
+def limit_outliers(values: Array) -> Array:
     """Return values of which none lies far from the median of its neighbours, which keeps steps."""
     half = _NEIGHBOURS // 2
     padded = np.pad(values, half, mode="edge")
@@ -208,7 +230,7 @@ def _measure_drift_square(values: Array, start: int) -> float:
     return float(centred @ centred - (x @ centred) ** 2 / (x @ x))
 
 
-def _measure_step_square(values: Array, places: Sequence[int], least: int) -> tuple[int, float]:
+def measure_step_square(values: Array, places: Sequence[int], least: int) -> tuple[int, float]:
     """Return the number of steps, and the sum of squares that they leave: those at ``places``, or else the best one."""
     if places:
         parts = np.split(values, list(places))

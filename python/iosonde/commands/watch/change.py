@@ -251,7 +251,7 @@ def iterate_changes(
             levels,
             each,
             runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest,
-            is_open(series, levels, ends[-2], search),
+            is_open(series, levels, ends[-2], search, is_lasting=each.is_drift and each.end == series.values.size),
             (begin, each.at, end),
             () if drift else find_changed_facts(runs[begin : each.first], runs[each.last : end]),
             back=runs[each.until] if each.until else None,
@@ -266,11 +266,15 @@ def _estimate(values: Array, change: Break, begin: int, end: int, level: float) 
     return estimate_levels(values[begin : change.at], values[change.at : end], change.correlation, level), None
 
 
-def is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
+def is_open(
+    series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search, is_lasting: bool = False
+) -> bool:
     """Return whether a change for the worse, or of an unknown direction, persists: the newest points, all after the
-    last change, are still farther from the level before it than the search's margin."""
+    last change, are still farther from the level before it than the search's margin; of a drift that goes on
+    (``is_lasting``) its last level."""
     before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
     newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
+    newest = after if is_lasting else newest
     margin = search.share * abs(before)
     if after < before:
         return series.metric.better is not Better.LOWER and newest <= before - margin
