@@ -93,6 +93,36 @@ def test_a_document_holds_the_same_trials(tmp_path, name):
     assert roles.responses == ("MB/s",) and {"fs", "clients"} <= set(roles.settings)
 
 
+def make_many(seed=4):
+    noise = np.random.default_rng(seed)
+    rows = [
+        (*key, op, run) for key in [("ext4", 1), ("ext4", 4), ("xfs", 1)] for op in ("read", "write") for run in (1, 2)
+    ]
+    frame = pd.DataFrame(rows, columns=[*FACTORS, "op", "run"])
+    bw = (100 * noise.uniform(1, 2, len(rows))).round(2)
+    return frame.assign(bw=bw, lat=(1000 / bw).round(3))
+
+
+@pytest.mark.parametrize("values", [["bw"], ["bw", "lat"]])
+@pytest.mark.parametrize("levels", [["op"], ["op", "run"], ["run"]])
+@pytest.mark.parametrize("name", ["t.csv", "t.html"])
+def test_headers_of_several_lines_are_levels_and_metrics(tmp_path, name, levels, values):
+    frame, index = make_many(), [column for column in (*FACTORS, "op", "run") if column not in levels]
+    pivot = frame.pivot_table(index=index, columns=levels, values=values, sort=False)
+    table = read(tmp_path, name, pivot.to_csv() if name == "t.csv" else pivot.to_html())
+    assert set(table.names) == {*FACTORS, "op", "run", *values} and len(table) == len(frame)
+    for value in values:
+        keys = [*FACTORS, "op", "run"]
+        cells = zip(*(table.columns[key].values for key in keys), table.numbers(value), strict=True)
+        assert {row[:-1]: row[-1] for row in cells} == frame.set_index(keys)[value].to_dict()
+
+
+def test_headers_of_two_lines_without_a_name_are_names(tmp_path):
+    frame = make_many().groupby(FACTORS)[["bw", "lat"]].agg(["mean", "max"])
+    table = read(tmp_path, "t.csv", frame.to_csv())
+    assert table.names == [*FACTORS, "bw mean", "bw max", "lat mean", "lat max"] and len(table) == 3
+
+
 def test_versions_in_yaml_stay_as_they_are_written(tmp_path):
     rows = "".join(f"- kernel: {kernel}\n  MB/s: {100 + place}.5\n" for place, kernel in enumerate(["5.1", "5.10"] * 3))
     assert set(read(tmp_path, "t.yaml", rows).columns["kernel"].levels) == {"5.1", "5.10"}
@@ -130,6 +160,8 @@ def test_documents_without_records_are_refused(tmp_path, name, text):
 def test_a_document_that_is_broken_is_refused(tmp_path):
     with raises("unreadable-file", DataError):
         read(tmp_path, "t.yaml", "- a: [1\n- b: {")
+    with raises("unreadable-file", DataError):
+        read(tmp_path, "t.yaml", "- &x {a: 1, b: 2}\n- *x\n")
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,24 @@ def parse_yaml(content: bytes, name: str) -> Table | None:
     import yaml
 
     try:
-        document = yaml.load(content.decode("utf-8-sig"), Loader=yaml.BaseLoader)  # texts only
+        document = _convert_node(yaml.compose(content.decode("utf-8-sig"), Loader=yaml.SafeLoader), set())
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise _build_error(name, error) from error
     return _build_table(_list_records(document), name)
+
+
+def _convert_node(node: Any, visited: set[int]) -> Any:
+    """Return a node of YAML as mappings, lists and texts. Raises ValueError for one that is used again: such documents
+    can be larger than any memory."""
+    if id(node) in visited:
+        raise ValueError("aliases (*name) are not supported")
+    visited.add(id(node))
+    if isinstance(getattr(node, "value", None), str):
+        return node.value
+    items = node.value if node is not None else []
+    if node is not None and node.id == "mapping":
+        return {str(key.value): _convert_node(value, visited) for key, value in items}
+    return [_convert_node(item, visited) for item in items]
 
 
 def _build_table(records: Sequence[dict[str, Any]], name: str) -> Table | None:

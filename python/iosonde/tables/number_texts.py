@@ -34,7 +34,7 @@ _DURATIONS = frozenset(
 )
 _SEPARATORS = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f ](?=\d{3}(?!\d))")
 _SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,]\d+)?)(\s*[^\d\s,.;]*)")
-_APPROXIMATE = re.compile(rf"(?:[~≈]|(?:ca|circa|approx|about|etwa|env)\b\.?)?\s*({_NUMBER}\s*[^\d\s,.;]*)")
+_APPROXIMATE = re.compile(rf"(?:[~≈]|(?:ca|circa|approx|etwa|env)\b\.?)?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*[-–—]\s*(\d+(?:\.\d+)?)(\s*[^\W\d][^\d\s]*)?")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
