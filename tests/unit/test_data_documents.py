@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -33,7 +34,7 @@ def make_trials(seed=8):
 
 
 TRIALS = make_trials()
-RECORDS = TRIALS.to_dict("records")
+WIDE = str.maketrans("0123456789.", "０１２３４５６７８９．")
 
 
 def write_html_by_hand(frame):
@@ -51,6 +52,10 @@ def write_latex_by_hand(frame):
     )
     head = "\\documentclass{article}\n\\begin{tabular*}{\\textwidth}{l@{\\extracolsep{\\fill}}rr}\n\\hline\n"
     return f"{head}fs & clients & MB/s \\\\\n\\hline\n{rows}\n\\end{{tabular*}}\n"
+
+
+def write_cells(frame, write):
+    return frame.assign(**{"MB/s": frame["MB/s"].map(write)}).to_csv(index=False)
 
 
 def write_nested(frame):
@@ -72,6 +77,23 @@ DOCUMENTS = {
     "nested.json": lambda frame: json.dumps(write_nested(frame)),
     "records.yaml": lambda frame: yaml.safe_dump(frame.to_dict("records")),
     "nested.yml": lambda frame: yaml.safe_dump(write_nested(frame)),
+    "documents.yaml": lambda frame: yaml.safe_dump_all(frame.to_dict("records")),
+    "split.json": lambda frame: frame.to_json(orient="split"),
+    "arrays.json": lambda frame: json.dumps([list(frame.columns), *frame.to_numpy().tolist()]),
+    "keys.jsonl": lambda frame: "\n".join(map(json.dumps, write_nested(frame)["results"])),
+    "carriage returns.csv": lambda frame: frame.to_csv(index=False).replace("\n", "\r"),
+    "blank lines.csv": lambda frame: frame.to_csv(index=False).replace("\n", "\r\n\r\n"),
+    "quoted.csv": lambda frame: frame.to_csv(index=False, quoting=csv.QUOTE_ALL),
+    "matlab.csv": lambda frame: f"% made by a script\n% of Monday\n{frame.to_csv(index=False)}",
+    "slashes.csv": lambda frame: f"// made by a script\n{frame.to_csv(index=False)}",
+    "semicolon.csv": lambda frame: f"; made by a script\n{frame.to_csv(index=False)}",
+    "plus.csv": lambda frame: write_cells(frame, lambda rate: f"+{rate}"),
+    "fortran.csv": lambda frame: write_cells(frame, lambda rate: f"{rate:.7e}".replace("e", "D")),
+    "scientific.csv": lambda frame: write_cells(frame, lambda rate: f"{rate:.7E}"),
+    "wide digits.csv": lambda frame: write_cells(frame, lambda rate: str(rate).translate(WIDE)),
+    "jira.txt": lambda frame: (
+        "||fs||clients||MB/s||\n" + "".join(f"|{a}|{b}|{c}|\n" for a, b, c in frame.itertuples(index=False))
+    ),
     "side.csv": lambda frame: frame.T.to_csv(header=False),
     "numbered side.csv": lambda frame: frame.assign(run=range(1, 31))[["run", *frame.columns]].T.to_csv(header=False),
 }
@@ -155,6 +177,36 @@ def test_several_tables_are_refused(tmp_path, name):
 def test_documents_without_records_are_refused(tmp_path, name, text):
     with raises("unknown-format", InputError):
         read(tmp_path, name, text)
+
+
+def test_blocks_of_keys_are_rows(tmp_path):
+    blocks = (f"fs: {a}\nclients: {b}\nbandwidth: {c} MB/s\n" for a, b, c in TRIALS.itertuples(index=False))
+    table = read(tmp_path, "t.txt", "\n".join(blocks))
+    assert table.columns["fs"].values.tolist() == TRIALS["fs"].tolist()
+    assert np.allclose(table.numbers("bandwidth"), 1e6 * TRIALS["MB/s"])
+
+
+def test_a_narrow_blank_before_the_unit_is_a_blank(tmp_path):
+    table = read(tmp_path, "t.csv", write_cells(TRIALS, lambda rate: f"{rate}\u202fMB/s"))
+    assert np.allclose(table.numbers("MB/s"), 1e6 * TRIALS["MB/s"])
+
+
+def test_a_minus_sign_is_one(tmp_path):
+    changes = [str(round(rate - 300, 2)).replace("-", "−") for rate in TRIALS["MB/s"]]
+    table = read(tmp_path, "t.csv", TRIALS.assign(change=changes).to_csv(index=False))
+    assert np.allclose(table.numbers("change"), TRIALS["MB/s"] - 300)
+
+
+@pytest.mark.parametrize("cell", ["missing", "pending", "see note"])
+def test_a_word_among_rates_is_refused_with_its_place(tmp_path, cell):
+    frame = TRIALS.assign(**{"MB/s": [cell if place == 4 else rate for place, rate in enumerate(TRIALS["MB/s"])]})
+    with raises("not-a-number", DataError, column="MB/s", cell=cell):
+        guess_roles(read(tmp_path, "t.csv", frame.to_csv(index=False)))
+
+
+def test_a_note_below_the_rows_is_refused_with_its_line(tmp_path):
+    with raises("wrong-cell-count", DataError, line=33):
+        read(tmp_path, "t.csv", f"{TRIALS.to_csv(index=False)}\nNote: three nodes, see wiki, page 7, and more\n")
 
 
 def test_a_document_that_is_broken_is_refused(tmp_path):
