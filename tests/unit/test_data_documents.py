@@ -191,6 +191,23 @@ def test_a_narrow_blank_before_the_unit_is_a_blank(tmp_path):
     assert np.allclose(table.numbers("MB/s"), 1e6 * TRIALS["MB/s"])
 
 
+@pytest.mark.parametrize("mark", ["_", "-", "/"])
+def test_settings_in_a_name_are_columns(tmp_path, mark):
+    names = [mark.join((fs, f"c{clients}", "seq")) for fs, clients, _ in TRIALS.itertuples(index=False)]
+    text = TRIALS.assign(test=names)[["test", "MB/s"]].to_csv(index=False)
+    table = read(tmp_path, "t.csv", text)
+    assert guess_roles(table).settings == ("part1", "c", "part3") and "joined-names" in codes(table.warnings)
+    assert table.numbers("c").tolist() == TRIALS["clients"].tolist()
+    kept = Source(read_file(str(tmp_path / "t.csv"))).fold_repeats(("test",)).table
+    assert kept.names == ["test", "MB/s"]
+
+
+@pytest.mark.parametrize("names", [["ext4_1", "xfs_4"], ["ext4_a_b", "xfs_a"], ["ext4", "xfs"], ["a_1", "a_2"]])
+def test_names_that_split_in_other_ways_stay(tmp_path, names):
+    rows = [f"{names[place % 2]},{rate}" for place, rate in enumerate(TRIALS["MB/s"])]
+    assert read(tmp_path, "t.csv", "\n".join(["test,MB/s", *rows])).names == ["test", "MB/s"]
+
+
 def test_a_minus_sign_is_one(tmp_path):
     changes = [str(round(rate - 300, 2)).replace("-", "−") for rate in TRIALS["MB/s"]]
     table = read(tmp_path, "t.csv", TRIALS.assign(change=changes).to_csv(index=False))
