@@ -48,6 +48,7 @@ from iosonde.answers.model_file import (
     rows_to_settings,
 )
 from iosonde.answers.operations import Percentiles, visit_runs
+from iosonde.answers.row_summaries import represent_trials
 from iosonde.answers.tools import find_own_clock, list_tool_clocks
 from iosonde.answers.trials import (
     _build_cells,
@@ -63,7 +64,7 @@ from iosonde.core.types import Estimate, Factor, Role
 from iosonde.core.verdict import Direction, UncheckedClaim, Verdict, VerdictState
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import build_responses, choose_response
-from iosonde.data.source import open_data
+from iosonde.data.source import Source, open_data
 from iosonde.model.fit.choose import Choice
 from iosonde.model.fit.features import Feature, build_examples
 from iosonde.model.fit.fitted import Model
@@ -858,3 +859,11 @@ def test_terms_of_regress_name_factors_and_are_those_of_linear_models(tmp_path):
     candidates = Learning().candidates(learned.examples)
     assert {c.options["terms"] for c in candidates if "terms" in c.options} == {"log(nodes), size"}
     assert not select_examples(open_data(path), ResponseQuery(("v",), ("nodes", "size"))).examples.terms
+
+
+def test_the_spread_of_another_metric_is_no_number_of_trials():
+    columns = {"fs": ["a", "b", "c"], "bw mean": [9.5, 8.5, 7.5], "bw std": [4, 5, 6], "lat mean": [1.5, 2.5, 3.5]}
+    source = Source(build_table({**columns, "lat std": [0.1, 0.2, 0.3]}), "t")
+    assert len(represent_trials(source, ResponseQuery(("lat mean",))).table) == 3
+    counted = Source(build_table({**columns, "lat std": [0.1, 0.2, 0.3], "n": [4, 5, 6]}), "t")
+    assert len(represent_trials(counted, ResponseQuery(("lat mean",))).table) == 15

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
@@ -33,7 +34,7 @@ def make_trials(seed=8):
 
 
 TRIALS = make_trials()
-RECORDS = TRIALS.to_dict("records")
+WIDE = str.maketrans("0123456789.", "０１２３４５６７８９．")
 
 
 def write_html_by_hand(frame):
@@ -51,6 +52,10 @@ def write_latex_by_hand(frame):
     )
     head = "\\documentclass{article}\n\\begin{tabular*}{\\textwidth}{l@{\\extracolsep{\\fill}}rr}\n\\hline\n"
     return f"{head}fs & clients & MB/s \\\\\n\\hline\n{rows}\n\\end{{tabular*}}\n"
+
+
+def write_cells(frame, write):
+    return frame.assign(**{"MB/s": frame["MB/s"].map(write)}).to_csv(index=False)
 
 
 def write_nested(frame):
@@ -72,6 +77,23 @@ DOCUMENTS = {
     "nested.json": lambda frame: json.dumps(write_nested(frame)),
     "records.yaml": lambda frame: yaml.safe_dump(frame.to_dict("records")),
     "nested.yml": lambda frame: yaml.safe_dump(write_nested(frame)),
+    "documents.yaml": lambda frame: yaml.safe_dump_all(frame.to_dict("records")),
+    "split.json": lambda frame: frame.to_json(orient="split"),
+    "arrays.json": lambda frame: json.dumps([list(frame.columns), *frame.to_numpy().tolist()]),
+    "keys.jsonl": lambda frame: "\n".join(map(json.dumps, write_nested(frame)["results"])),
+    "carriage returns.csv": lambda frame: frame.to_csv(index=False).replace("\n", "\r"),
+    "blank lines.csv": lambda frame: frame.to_csv(index=False).replace("\n", "\r\n\r\n"),
+    "quoted.csv": lambda frame: frame.to_csv(index=False, quoting=csv.QUOTE_ALL),
+    "matlab.csv": lambda frame: f"% made by a script\n% of Monday\n{frame.to_csv(index=False)}",
+    "slashes.csv": lambda frame: f"// made by a script\n{frame.to_csv(index=False)}",
+    "semicolon.csv": lambda frame: f"; made by a script\n{frame.to_csv(index=False)}",
+    "plus.csv": lambda frame: write_cells(frame, lambda rate: f"+{rate}"),
+    "fortran.csv": lambda frame: write_cells(frame, lambda rate: f"{rate:.7e}".replace("e", "D")),
+    "scientific.csv": lambda frame: write_cells(frame, lambda rate: f"{rate:.7E}"),
+    "wide digits.csv": lambda frame: write_cells(frame, lambda rate: str(rate).translate(WIDE)),
+    "jira.txt": lambda frame: (
+        "||fs||clients||MB/s||\n" + "".join(f"|{a}|{b}|{c}|\n" for a, b, c in frame.itertuples(index=False))
+    ),
     "side.csv": lambda frame: frame.T.to_csv(header=False),
     "numbered side.csv": lambda frame: frame.assign(run=range(1, 31))[["run", *frame.columns]].T.to_csv(header=False),
 }
@@ -91,6 +113,36 @@ def test_a_document_holds_the_same_trials(tmp_path, name):
     assert table.numbers("MB/s").tolist() == TRIALS["MB/s"].tolist()
     roles = guess_roles(table)
     assert roles.responses == ("MB/s",) and {"fs", "clients"} <= set(roles.settings)
+
+
+def make_many(seed=4):
+    noise = np.random.default_rng(seed)
+    rows = [
+        (*key, op, run) for key in [("ext4", 1), ("ext4", 4), ("xfs", 1)] for op in ("read", "write") for run in (1, 2)
+    ]
+    frame = pd.DataFrame(rows, columns=[*FACTORS, "op", "run"])
+    bw = (100 * noise.uniform(1, 2, len(rows))).round(2)
+    return frame.assign(bw=bw, lat=(1000 / bw).round(3))
+
+
+@pytest.mark.parametrize("values", [["bw"], ["bw", "lat"]])
+@pytest.mark.parametrize("levels", [["op"], ["op", "run"], ["run"]])
+@pytest.mark.parametrize("name", ["t.csv", "t.html"])
+def test_headers_of_several_lines_are_levels_and_metrics(tmp_path, name, levels, values):
+    frame, index = make_many(), [column for column in (*FACTORS, "op", "run") if column not in levels]
+    pivot = frame.pivot_table(index=index, columns=levels, values=values, sort=False)
+    table = read(tmp_path, name, pivot.to_csv() if name == "t.csv" else pivot.to_html())
+    assert set(table.names) == {*FACTORS, "op", "run", *values} and len(table) == len(frame)
+    for value in values:
+        keys = [*FACTORS, "op", "run"]
+        cells = zip(*(table.columns[key].values for key in keys), table.numbers(value), strict=True)
+        assert {row[:-1]: row[-1] for row in cells} == frame.set_index(keys)[value].to_dict()
+
+
+def test_headers_of_two_lines_without_a_name_are_names(tmp_path):
+    frame = make_many().groupby(FACTORS)[["bw", "lat"]].agg(["mean", "max"])
+    table = read(tmp_path, "t.csv", frame.to_csv())
+    assert table.names == [*FACTORS, "bw mean", "bw max", "lat mean", "lat max"] and len(table) == 3
 
 
 def test_versions_in_yaml_stay_as_they_are_written(tmp_path):
@@ -127,9 +179,58 @@ def test_documents_without_records_are_refused(tmp_path, name, text):
         read(tmp_path, name, text)
 
 
+def test_blocks_of_keys_are_rows(tmp_path):
+    blocks = (f"fs: {a}\nclients: {b}\nbandwidth: {c} MB/s\n" for a, b, c in TRIALS.itertuples(index=False))
+    table = read(tmp_path, "t.txt", "\n".join(blocks))
+    assert table.columns["fs"].values.tolist() == TRIALS["fs"].tolist()
+    assert np.allclose(table.numbers("bandwidth"), 1e6 * TRIALS["MB/s"])
+
+
+def test_a_narrow_blank_before_the_unit_is_a_blank(tmp_path):
+    table = read(tmp_path, "t.csv", write_cells(TRIALS, lambda rate: f"{rate}\u202fMB/s"))
+    assert np.allclose(table.numbers("MB/s"), 1e6 * TRIALS["MB/s"])
+
+
+@pytest.mark.parametrize("mark", ["_", "-", "/"])
+def test_settings_in_a_name_are_columns(tmp_path, mark):
+    names = [mark.join((fs, f"c{clients}", "seq")) for fs, clients, _ in TRIALS.itertuples(index=False)]
+    text = TRIALS.assign(test=names)[["test", "MB/s"]].to_csv(index=False)
+    table = read(tmp_path, "t.csv", text)
+    assert guess_roles(table).settings == ("part1", "c", "part3") and "joined-names" in codes(table.warnings)
+    assert table.numbers("c").tolist() == TRIALS["clients"].tolist()
+    kept = Source(read_file(str(tmp_path / "t.csv"))).fold_repeats(("test",)).table
+    assert kept.names == ["test", "MB/s"]
+
+
+@pytest.mark.parametrize("names", [["ext4_1", "xfs_4"], ["ext4_a_b", "xfs_a"], ["ext4", "xfs"], ["a_1", "a_2"]])
+def test_names_that_split_in_other_ways_stay(tmp_path, names):
+    rows = [f"{names[place % 2]},{rate}" for place, rate in enumerate(TRIALS["MB/s"])]
+    assert read(tmp_path, "t.csv", "\n".join(["test,MB/s", *rows])).names == ["test", "MB/s"]
+
+
+def test_a_minus_sign_is_one(tmp_path):
+    changes = [str(round(rate - 300, 2)).replace("-", "−") for rate in TRIALS["MB/s"]]
+    table = read(tmp_path, "t.csv", TRIALS.assign(change=changes).to_csv(index=False))
+    assert np.allclose(table.numbers("change"), TRIALS["MB/s"] - 300)
+
+
+@pytest.mark.parametrize("cell", ["missing", "pending", "see note"])
+def test_a_word_among_rates_is_refused_with_its_place(tmp_path, cell):
+    frame = TRIALS.assign(**{"MB/s": [cell if place == 4 else rate for place, rate in enumerate(TRIALS["MB/s"])]})
+    with raises("not-a-number", DataError, column="MB/s", cell=cell):
+        guess_roles(read(tmp_path, "t.csv", frame.to_csv(index=False)))
+
+
+def test_a_note_below_the_rows_is_refused_with_its_line(tmp_path):
+    with raises("wrong-cell-count", DataError, line=33):
+        read(tmp_path, "t.csv", f"{TRIALS.to_csv(index=False)}\nNote: three nodes, see wiki, page 7, and more\n")
+
+
 def test_a_document_that_is_broken_is_refused(tmp_path):
     with raises("unreadable-file", DataError):
         read(tmp_path, "t.yaml", "- a: [1\n- b: {")
+    with raises("unreadable-file", DataError):
+        read(tmp_path, "t.yaml", "- &x {a: 1, b: 2}\n- *x\n")
 
 
 @pytest.mark.parametrize(

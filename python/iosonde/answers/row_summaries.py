@@ -54,8 +54,9 @@ def _find_column_summaries(rows: Table, title: str, excluded: Sequence[str]) -> 
     measured = np.flatnonzero(~np.isnan(rows.numbers(title)))
     statistics = [name for name in find_row_statistics(list(rows.columns.values())) if name not in excluded]
     own = set(split_column_name(rows.column(title).label))
-    counts = [name for name in statistics if not is_statistic(rows.column(name), own)]
-    words = {name: set(split_column_name(rows.column(name).label)) for name in statistics if name not in counts}
+    every = {name: set(split_column_name(rows.column(name).label)) for name in statistics}
+    words = {name: of for name, of in every.items() if is_statistic(rows.column(name), own)}
+    counts = [name for name, of in every.items() if name not in words and not of & (DEVIATIONS | MEAN_ERRORS)]
     spreads = [(name, bool(of & MEAN_ERRORS)) for name, of in words.items() if of & (DEVIATIONS | MEAN_ERRORS)]
     if not counts or not spreads or rows.column(title).name in statistics:
         return None

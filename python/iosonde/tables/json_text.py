@@ -23,10 +23,25 @@ def parse_yaml(content: bytes, name: str) -> Table | None:
     import yaml
 
     try:
-        document = yaml.load(content.decode("utf-8-sig"), Loader=yaml.BaseLoader)  # texts only
+        nodes = list(yaml.compose_all(content.decode("utf-8-sig"), Loader=yaml.SafeLoader))
+        documents = [_convert_node(node, set()) for node in nodes]
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         raise _build_error(name, error) from error
-    return _build_table(_list_records(document), name)
+    return _build_table(_list_records(documents if len(documents) > 1 else documents[0] if documents else None), name)
+
+
+def _convert_node(node: Any, visited: set[int]) -> Any:
+    """Return a node of YAML as mappings, lists and texts. Raises ValueError for one that is used again: such documents
+    can be larger than any memory."""
+    if id(node) in visited:
+        raise ValueError("aliases (*name) are not supported")
+    visited.add(id(node))
+    if isinstance(getattr(node, "value", None), str):
+        return node.value
+    items = node.value if node is not None else []
+    if node is not None and node.id == "mapping":
+        return {str(key.value): _convert_node(value, visited) for key, value in items}
+    return [_convert_node(item, visited) for item in items]
 
 
 def _build_table(records: Sequence[dict[str, Any]], name: str) -> Table | None:
@@ -56,6 +71,7 @@ def _build_error(name: str, reason: Exception) -> DataError:
 
 def _list_records(document: Any) -> list[dict[str, Any]]:
     """Return the records of a document; none if it is no table of plain values."""
+    document = _name_cells(document)
     if isinstance(document, dict):
         document = _turn_columns(document) or _find_nested_list(document)
     if isinstance(document, list) and all(isinstance(record, dict) for record in document):
@@ -63,6 +79,19 @@ def _list_records(document: Any) -> list[dict[str, Any]]:
     are_records = isinstance(document, list) and all(isinstance(record, dict) for record in document)
     is_plain = are_records and not any(isinstance(cell, dict | list) for record in document for cell in record.values())
     return document if is_plain and any(document) else []
+
+
+def _name_cells(document: Any) -> Any:
+    """Return the records of ``[["fs", "MB/s"], ["xfs", 99.5], …]``, and of ``{"columns": […], "data": [[…], …]}`` as
+    pandas splits a table; any other document as it is."""
+    if isinstance(document, dict) and isinstance(document.get("columns"), list):
+        document = [document["columns"], *(document.get("data") or [])]
+    are_rows = isinstance(document, list) and len(document) > 1 and all(isinstance(row, list) for row in document)
+    if not are_rows or not all(isinstance(name, str) for name in document[0]):
+        return document
+    names = document[0]
+    is_complete = len(set(names)) == len(names) and all(len(row) == len(names) for row in document)
+    return [dict(zip(names, row, strict=True)) for row in document[1:]] if is_complete else document
 
 
 def _find_nested_list(document: dict[str, Any]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Column, Table
 
 from .dates import is_date
+from .joined_names import split_joined_names
 from .raw_rows import parse_values
 
 _LEVEL = r"\d+(?:\.\d+)?"
@@ -43,6 +44,7 @@ class _Place:
 def fold_levels(table: Table, question: Sequence[str] = ()) -> Table:
     """Return the table with such columns as rows of one response, ``value``, and a factor, with a warning. They stay
     where one of them has a stated role, or is in the texts of the ``question``."""
+    table = split_joined_names(table, question)
     places = [place for column in table.columns.values() if (place := _find_place(column))]
     groups = group_by_key(((place.form, _strip_plural(place.factor)), place) for place in places)
     foldable = [group for group in groups.values() if _is_foldable(group, table, question)]

@@ -16,6 +16,7 @@ _SERIES = re.compile(  # of Prometheus, and the lines of InfluxDB
     r"(?P<name>[a-zA-Z_:]\w*)\{(?P<tags>[^{}]*)\}\s+(?P<value>\S+)(?:\s+\d+)?"
     r"|[\w.-]+,(?P<keys>[^\s=]+=\S+)\s+(?P<fields>[^\s=]+=\S+)(?:\s+\d+)?"
 )
+_PAIR = re.compile(r"\s*(?P<key>[^\W\d][\w ]*?)\s*:\s+(?P<value>\S.*?)\s*")  # fs: ext4
 _KEYED = re.compile(r"\s*(?P<key>[^\W\d]\w*)\s*=\s*(?P<value>.*\S)\s*")
 _LEAST_ROWS = 3
 
@@ -27,6 +28,8 @@ def convert_markup(text: str) -> str:
     header = next(filter(None, quoted), "1")
     if 2 * sum(map(bool, quoted)) > sum(bool(line.strip()) for line in lines) and not any(map(str.isdigit, header)):
         return "\n".join(_QUOTE.sub("", line) for line in quoted)
+    if blocks := _join_blocks(lines):
+        return "\n".join(blocks)
     if any(line.startswith("{|") for line in lines):
         return "\n".join(_iter_media_wiki(lines))
     own = [line for line in lines if line.strip() and not line.startswith("#")]
@@ -39,6 +42,25 @@ def convert_markup(text: str) -> str:
     if _DOUBLED.fullmatch(next(filter(str.strip, lines), "")):
         return "\n".join(line.strip().replace("||", "|").strip("|") for line in lines)
     return text
+
+
+def _join_blocks(lines: Sequence[str]) -> list[str]:
+    """Return a line of cells for each block of lines ``key: value`` that a blank line ends, at the place of its last
+    line; no lines if a block has other keys."""
+    joined = [""] * len(lines)
+    keys: set[tuple[str, ...]] = set()
+    cells: list[str] = []
+    for place, line in enumerate([*lines, ""]):
+        match = _PAIR.fullmatch(line)
+        if match:
+            cells.append(f"{match['key'].replace(' ', '_')}={match['value']}")
+        elif line.strip() or any(";" in cell for cell in cells):
+            return []
+        elif cells:
+            joined[place - 1] = ";".join(cells)
+            keys.add(tuple(cell.partition("=")[0] for cell in cells))
+            cells = []
+    return joined if len(keys) == 1 and sum(map(bool, joined)) >= _LEAST_ROWS else []
 
 
 def _write_keys(line: str) -> str:

@@ -34,11 +34,13 @@ _DURATIONS = frozenset(
 )
 _SEPARATORS = re.compile(r"(?<=\d)['’\u00a0\u2009\u202f ](?=\d{3}(?!\d))")
 _SEPARATED = re.compile(r"([+-]?\d{1,3}(?:['’\u00a0\u2009\u202f ]\d{3})*(?:[.,]\d+)?)(\s*[^\d\s,.;]*)")
-_APPROXIMATE = re.compile(rf"(?:[~≈]|(?:ca|circa|approx|about|etwa|env)\b\.?)?\s*({_NUMBER}\s*[^\d\s,.;]*)")
+_APPROXIMATE = re.compile(rf"(?:[~≈]|(?:ca|circa|approx|etwa|env)\b\.?)?\s*({_NUMBER}\s*[^\d\s,.;]*)")
 _RANGE = re.compile(r"(\d+(?:\.\d+)?)\s*[-–—]\s*(\d+(?:\.\d+)?)(\s*[^\W\d][^\d\s]*)?")
 _LIKELY_COMMA = re.compile(r"[+-]?(?!0,)\d{1,3},\d{3}")
 _LIKELY_RANGE = 2.0  # times the largest, and below the smallest, of the other numbers
 _TRIAL = re.compile(r"(\D*)(\d+)(\D*)")
+_DIGITS = str.maketrans("−０１２３４５６７８９．", "-0123456789.")
+_FORTRAN = re.compile(r"^([+-]?\d+\.?\d*)[dD]([+-]?\d{1,3})$")
 _INFINITE = ("inf", "infinity", "∞")
 _POWERS = {"": "", "k": "e3", "K": "e3", "M": "e6", "G": "e9", "T": "e12"}
 _OPERATION_WORDS = frozenset(("iops", "ops", "requests", "transactions", "tps", "qps"))
@@ -71,10 +73,22 @@ _MISSING_MARKS = frozenset(
 
 def convert_number_texts(table: Table) -> Table:
     """Return the table with such columns as numbers, or as numbers with units, each with a warning."""
+    table = _normalize_digits(table)
     table = drop_bounds(_clear_failures(_clear_missing(strip_marks(table))))
     table = _convert_durations(_drop_spreads(_average_ranges(_drop_separators(_drop_dots(table)))))
     table = _convert_likely_commas(convert_decimal_commas(_convert_grouped(table)))
     return convert_percentages(_convert_prefixed(_convert_trial_numbers(table)))
+
+
+def _normalize_digits(table: Table) -> Table:
+    """Write minus signs, wide digits and exponents of Fortran (``1.5D+08``) as other programs do, in columns that are
+    numbers then."""
+    for column in _list_texts(table):
+        texts = {cell: _FORTRAN.sub(r"\1E\2", cell.translate(_DIGITS)) for cell in column.counts}
+        if any(cell != text for cell, text in texts.items()) and all(map(is_number, texts.values())):
+            message = Message("digits", "the numbers in {column} are written in another way", column=column.name)
+            table = _replace_cells(table, [column], texts, message)
+    return table
 
 
 def _clear_missing(table: Table) -> Table:

@@ -21,7 +21,7 @@ from .markup import split_keys
 from .merged_cells import count_merged_columns, fill_merged_cells
 from .section_rows import split_sections
 from .summary_rows import count_measured_rows, find_headed_rows, find_summary_rows
-from .turned_rows import join_stacked_tables, merge_index_names, turn_rows
+from .turned_rows import join_stacked_tables, turn_rows, unfold_index
 from .two_headers import has_two_headers, stack_groups
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
@@ -99,10 +99,9 @@ def build_table_from_rows(raw: RawRows) -> Table:
 
 def _convert_layout(raw: RawRows) -> RawRows:
     """Return rows with a single header at the top of whole rows, whatever stands above and between them."""
-    if merged := merge_index_names(raw.rows, raw.lines):
-        raw = replace(raw, rows=merged[0], lines=merged[1])
     single = (
         split_keys(raw.rows, raw.lines)
+        or unfold_index(raw.rows, raw.lines)
         or turn_rows(raw.rows, raw.lines)
         or join_stacked_tables(raw.rows, raw.lines)
         or stack_groups(raw.rows, raw.lines)

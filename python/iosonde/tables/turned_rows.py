@@ -34,19 +34,65 @@ def turn_rows(rows: Rows, lines: Sequence[int]) -> SingleHeader | None:
     return SingleHeader([names, *map(list, zip(*bodies, strict=True))], [lines[0]] * len(rows[0]), message)
 
 
-def merge_index_names(rows: Rows, lines: Sequence[int]) -> tuple[list[list[str]], list[int]] | None:
-    """Return the rows with the names of the first columns, which stand alone in a line above the numbers, in the header
-    above them, as pandas writes an index; None for others."""
+def unfold_index(rows: Rows, lines: Sequence[int]) -> SingleHeader | None:
+    """Return the rows of a table as pandas writes an index: lines of labels, then a line with the names of the first
+    columns alone. Labels of a level with a name are levels of a factor in rows; those of others name the columns. None
+    for other tables."""
+    place, n_names = _find_index_line(rows)
+    if not place:
+        return None
+    tops = [[cell.strip() for cell in row] for row in rows[:place]]
+    filled = [*(_fill_labels(top, n_names) for top in tops[:-1]), tops[-1][n_names:]]
+    factors = ["".join(top[:n_names]) for top in tops]
+    keys = [
+        tuple(label for label, factor in zip(labels, factors, strict=True) if factor)
+        for labels in zip(*filled, strict=True)
+    ]
+    names = [
+        " ".join(label for label, factor in zip(labels, factors, strict=True) if label and not factor) or "value"
+        for labels in zip(*filled, strict=True)
+    ]
+    if len(set(zip(keys, names, strict=True))) < len(keys):
+        return None
+    columns = list(dict.fromkeys(names))
+    header = [*(cell.strip() for cell in rows[place][:n_names]), *filter(None, factors), *columns]
+    unfolded, numbers = [], []
+    for row, line in zip(rows[place + 1 :], lines[place + 1 :], strict=True):
+        cells = dict(zip(zip(keys, names, strict=True), row[n_names:], strict=False))
+        for key in dict.fromkeys(keys):
+            unfolded.append([*row[:n_names], *key, *(cells.get((key, name), "") for name in columns)])
+            numbers.append(line)
+    template = "the lines above the numbers hold the levels of {factors}, in rows now"
+    message = Message("two-headers", template, factors=", ".join(filter(None, factors)))
+    return SingleHeader([header, *unfolded], [lines[place], *numbers], message if any(factors) else None)
+
+
+def _find_index_line(rows: Rows) -> tuple[int, int]:
+    """Return the place of the line that names the index, and the number of names; (0, 0) without one."""
     for place in range(1, min(_MOST_HEADERS, len(rows) - 1)):
-        row, above, below = ([cell.strip() for cell in rows[at]] for at in (place, place - 1, place + 1))
+        row, below = ([cell.strip() for cell in rows[at]] for at in (place, place + 1))
         n_names = next((at for at, cell in enumerate(row) if not cell), 0)
-        is_index = 0 < n_names < len(row) == len(above) and not any(row[n_names:]) and all(above[n_names:])
-        has_numbers = len(below) == len(row) and all(map(is_number, below[n_names:])) and any(below[n_names:])
-        if is_index and has_numbers and not any(map(is_number, row[:n_names])) and not all(above[:n_names]):
-            merged = [[*row[:n_names], *above[n_names:]], *map(list, rows[place + 1 :])]
-            tops = [[*[""] * n_names, *top[n_names:]] for top in rows[: place - 1]]
-            return [*tops, *merged], [*lines[: place - 1], *lines[place:]]
-    return None
+        tops = [[cell.strip() for cell in top] for top in rows[:place]]
+        is_index = 0 < n_names < len(row) and not any(row[n_names:]) and not any(map(is_number, row[:n_names]))
+        has_numbers = len(below) == len(row) and all(map(_is_blank_or_number, below[n_names:])) and any(below[n_names:])
+        if is_index and has_numbers and all(len(top) == len(row) for top in tops):
+            labels = _fill_labels(tops[0], n_names)
+            has_groups = len(set(labels)) < len(labels) if place > 1 else all(labels) and not all(tops[0][:n_names])
+            is_narrow = all(sum(map(bool, top[:n_names])) <= 1 for top in tops)
+            return (place, n_names) if has_groups and is_narrow else (0, 0)
+    return 0, 0
+
+
+def _is_blank_or_number(cell: str) -> bool:
+    return not cell or is_number(cell)
+
+
+def _fill_labels(top: Sequence[str], n_names: int) -> list[str]:
+    """Return the labels, each over all of its columns."""
+    labels: list[str] = []
+    for cell in top[n_names:]:
+        labels.append(cell or (labels[-1] if labels else ""))
+    return labels
 
 
 def join_stacked_tables(rows: Rows, lines: Sequence[int]) -> SingleHeader | None:
