@@ -142,7 +142,8 @@ def test_headers_of_several_lines_are_levels_and_metrics(tmp_path, name, levels,
 def test_headers_of_two_lines_without_a_name_are_names(tmp_path):
     frame = make_many().groupby(FACTORS)[["bw", "lat"]].agg(["mean", "max"])
     table = read(tmp_path, "t.csv", frame.to_csv())
-    assert table.names == [*FACTORS, "bw mean", "bw max", "lat mean", "lat max"] and len(table) == 3
+    names = [f"{metric} {statistic}" for metric in ("bw", "lat") for statistic in ("mean", "max")]
+    assert table.names == [*FACTORS, *names] and len(table) == 3
 
 
 def test_versions_in_yaml_stay_as_they_are_written(tmp_path):

@@ -98,13 +98,14 @@ def test_rows_with_errors_are_left_out(tmp_path, name):
 
 
 def test_errors_in_most_rows_are_an_outcome(tmp_path):
-    table = read(tmp_path, "fs,clients,MB/s,failed ops", list_trials(lambda at, rate: (at % 3,)))
-    assert len(table) == 30 and guess_roles(table).by_column["failed ops"] is ColumnRole.OUTCOME
+    table = read(tmp_path, "fs,clients,MB/s,failed_ops", list_trials(lambda at, rate: (at % 3,)))
+    assert len(table) == 30 and guess_roles(table).by_column["failed_ops"] is ColumnRole.OUTCOME
 
 
 def test_errors_that_were_measured_alone_stay(tmp_path):
     rows = [(*row[:2], 5 * (at % 4 == 1)) for at, row in enumerate(list_trials())]
-    assert len(read(tmp_path, "fs,clients,errors", rows)) == 30
+    table = read(tmp_path, "fs,clients,errors", rows)
+    assert len(table) == 30
 
 
 def test_rates_that_are_all_below_zero_are_refused(tmp_path):
