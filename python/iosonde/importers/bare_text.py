@@ -124,8 +124,8 @@ def _choose_layer(text: Text, read: _Read) -> _Layer | None:
         return None
     best, choice, has_elements = native, None, False
     for layer in [*layers, *heads]:
-        # What is known goes first, and the first column of a table is no label.
-        if isinstance(layer, Label) and layer.is_unknown and (has_elements or (native.has_rows and layer.is_column)):
+        # What is known goes first; with words, it may be how the tool itself begins its lines.
+        if isinstance(layer, Label) and layer.is_unknown and (has_elements or (native.has_rows and layer.has_words)):
             continue
         attempt = _read_sample(text, _remove(layer, sample), read)
         if attempt.rating.score < native.score or not attempt.rating.score:

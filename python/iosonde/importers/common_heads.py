@@ -55,7 +55,7 @@ def _list_ends(tokens: list[str]) -> Iterator[int]:
     """Yield the places where a label may end: behind each mark, and behind a word before blanks or a bracket."""
     for end, (token, following) in enumerate(pairwise([*tokens, ""]), 1):
         is_end_of_word = following and following in _BLANKS + _OPENING
-        if token not in _BLANKS + _COLUMN_ENDS and (is_end_of_word or not _is_word(token)):
+        if token not in _BLANKS + _COLUMN_ENDS + _OPENING and (is_end_of_word or not _is_word(token)):
             yield end
 
 

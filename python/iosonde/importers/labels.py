@@ -79,9 +79,9 @@ class Label:
         return self.kinds == (UNKNOWN,)
 
     @property
-    def is_column(self) -> bool:
-        """Return whether it may be the first columns of a table: numbers only."""
-        return self.is_unknown and not re.search(r"[^\d\s.,;]", self.example)
+    def has_words(self) -> bool:
+        """Return whether it has letters or numbers, which may be the tool's own."""
+        return re.search(r"\w", self.example) is not None
 
     def strip(self, text: str) -> str:
         """Return the text without this label."""
