@@ -22,12 +22,12 @@ def lines(answer: PublishedVerdicts) -> Iterator[str]:
     beside = f"beside {answer.data}; " if answer.data else ""
     yield from wrapped(f"{beside}{100 * answer.level:g} % intervals over trials", indent="  ")
     yield ""
-    shown = [cell for cell in answer.cells if not _is_unreached(cell)]
-    if shown:
-        common = find_common_settings([cell.number.written_settings for cell in shown])
+    reached_cells = [cell for cell in answer.cells if not _is_unreached(cell)]
+    if reached_cells:
+        common = find_common_settings([cell.number.written_settings for cell in reached_cells])
         yield from wrapped(f"all: {', '.join(format_assignments(common, {}))}", indent="  ") if common else ()
         headers = ["", "published", "measured", "verdict"]
-        yield from format_fitting_table(headers, [_format_row(cell, common) for cell in shown], "LrrL", 1)
+        yield from format_fitting_table(headers, [_format_row(cell, common) for cell in reached_cells], "LrrL", 1)
         yield ""
     yield from paragraphs(map(_describe_ranking, answer.rankings))
     yield from _format_slips(answer)

@@ -9,6 +9,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.words import join_names
 from iosonde.stats.regression.effect_types import (
     describe_blocks,
+    describe_interaction,
     describe_minor_effects,
     describe_nesting,
     describe_too_different,
@@ -55,6 +56,7 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     texts = [f"{name} ({numbers[name]})" if name in numbers else name for name in dependent]
     parts += [f"not significant alone, but in interaction: {join_names(texts)}"] if texts else []
     blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
+    parts += describe_interaction(ranking.effects)
     parts += describe_blocks(blocks)
     parts += [f"together {effect.name} explain {effect.text} of the variation" for effect in blocks if effect.is_joint]
     parts += describe_unclaimed_effects(ranking.effects)
@@ -123,6 +125,8 @@ def _describe_no_effect(ranking: Ranking) -> str:
         return f"No factor's effect on {ranking.response} is distinguishable from differences between bring-ups."
     against = "" if effects.repeated or not ranking.by_levels else " against the residual of the main effects"
     text = f"No factor's effect on {ranking.response} is significant{against} at level {ranking.level:g}"
+    if interaction := "; ".join(describe_interaction(effects)):
+        return f"{text} alone: {interaction}."
     return f"{text}: repeat the settings, or vary the factors further."
 
 
@@ -203,7 +207,8 @@ def collect_warnings(
 
 
 def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
-    if not ranking.intervals:
+    has_noise = any(effect.explained.low is not None for effect in ranking.effects.effects)
+    if not ranking.intervals and not (has_noise and not design.df_repeats):
         yield Message(
             "no-replication",
             ("too little data" if ranking.noise_from else "no data")
@@ -213,20 +218,16 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
             yield Message(
                 "lack-of-fit-noise", "p is against the residual of the main effects, which includes interactions"
             )
-    elif not design.df_repeats and ranking.interactions:
-        yield Message(
-            "no-repeats",
-            "no setting was repeated: ST includes the noise, and interactions of three factors or more are taken for"
-            " noise; repeat the settings to separate them",
-        )
     elif not design.df_repeats:
-        st = "ST includes the noise, and " if design.kind == FACTORIAL else ""
-        rest = "noise is the residual of the main effects, and " if design.kind in (FRACTION, SCATTERED) else ""
-        yield Message(
-            "no-repeats",
-            "no setting was repeated: " + rest + st + "interactions are confounded with noise; repeat the settings to "
-            "separate them",
+        is_residual = design.kind in (FRACTION, SCATTERED) or not ranking.intervals
+        residual = "noise is the residual of the main effects, and " if is_residual else ""
+        st = "ST includes the noise, and " if design.kind == FACTORIAL and ranking.intervals else ""
+        rest = (
+            "interactions of three factors or more are taken for noise"
+            if ranking.interactions
+            else residual + "interactions are confounded with noise"
         )
+        yield Message("no-repeats", f"no setting was repeated: {st}{rest}; repeat the settings to separate them")
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:
         yield Message(
             "identical-repeats",
