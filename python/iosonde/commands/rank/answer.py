@@ -102,12 +102,15 @@ _NESTED = ("share", "levels", "steps", "within", "together_with")
 class Ranked:
     """Options of a ranking. ``fixed``: factors that cannot be chosen. ``blocks``: name → factors entered together, in
     order. ``progress`` is called with each step that may take long. ``is_complete``: all estimators, not the share
-    alone."""
+    alone. ``with_shapley``: estimate Shapley effects, too. ``is_requested``: the responses that are ranked, of all that
+    are tested."""
 
     fixed: tuple[str, ...] = ()
     blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda what: None
     is_complete: bool = False
+    with_shapley: bool = True
+    is_requested: Callable[[Response], bool] = lambda response: True
 
 
 def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Rankings:
@@ -124,7 +127,8 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
     effects = estimate_tested_effects(
         source, query, candidates, lambda response: _select_factors(response, bool(factors))
     )
-    rankings, more, exclusions = _rank_responses(source, candidates, effects, bool(factors), query, how)
+    requested = [response for response in candidates if how.is_requested(response)]
+    rankings, more, exclusions = _rank_responses(source, requested, effects, bool(factors), query, how)
     if how.is_complete:
         rankings = tuple(ranking.with_dummies() for ranking in rankings)
     assumed = not source.knows_factors and not factors
@@ -200,7 +204,7 @@ def _rank_response(
     fixed = [response.rows.column(name).name for name in how.fixed]
     blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
     report = _create_reporter(response, len(data), len(names), how)
-    ranking = ranked(data, level, fixed, blocks=blocks, progress=report, effects=effects)
+    ranking = ranked(data, level, fixed, blocks, report, effects, how.with_shapley)
     return replace(
         ranking,
         unit=response.measured_unit if response.transform else response.unit,

@@ -74,12 +74,14 @@ class Tree:
 
 @dataclass(frozen=True)
 class WhatIf:
-    """A factor changed to its best other level, all others as they are, and the model's prediction."""
+    """A factor changed to its best other level, all others as they are, and the model's prediction. ``standing``: of a
+    factor whose effect is not significant, as in the ranking."""
 
     factor: str
     now: str
     other: str
     predicted: Estimate
+    standing: str = ""
 
 
 @dataclass(frozen=True)

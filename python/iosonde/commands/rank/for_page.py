@@ -1,17 +1,13 @@
 """Factors on a page, from trials: ranking, a judged model, its tree, what-if rows. It only selects and names. A page
 must not take minutes: beyond limits of rows and responses it names the command to use."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import numpy as np
-
-from iosonde.answers.besides import Besides, adjust_rows_for_columns, list_level_terms
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.learned import Learning, choose_best_model
-from iosonde.answers.logarithms import describe_log_shares, do_settings_span_decades
+from iosonde.answers.row_summaries import represent_trials
 from iosonde.answers.verdict import describe_choice
 from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
@@ -20,6 +16,10 @@ from iosonde.core.metrics import build_metric
 from iosonde.core.table import Table
 from iosonde.core.types import Better
 from iosonde.core.units import choose_human_scale, format_significant
+from iosonde.core.verdict import Verdict, VerdictState, name_standing
+from iosonde.data.query import ResponseQuery
+from iosonde.data.responses import Response
+from iosonde.data.source import Source, open_data
 from iosonde.model.families import complete_options
 from iosonde.model.families.nodes import iter_leaf_rules
 from iosonde.model.fit.choose import Choice
@@ -28,42 +28,53 @@ from iosonde.model.fit.fitted import train_model
 from iosonde.model.fit.folds import group_inseparable_rows
 from iosonde.model.fit.following import drop_following_factors
 from iosonde.model.fit.validate import Candidate, compute_learning_curve
-from iosonde.model.sensitivity.rank import rank_factors
-from iosonde.model.sensitivity.slopes import estimate_effects_by_level
+from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.page.tables import Section
 from iosonde.page.words import describe_missing_part, warning_to_sentence
-from iosonde.stats.overview.types import name_kind
-from iosonde.stats.regression.effect_types import ResponseEffects, correct_effects, describe_too_different
+from iosonde.stats.regression.effect_types import ResponseEffects, describe_too_different
 
 from . import content
-from .answer import add_other_columns
+from .answer import Ranked, rank
 
 MOST_ROWS = 2000
 MOST_RESPONSES = 4
+_ASSUMED = "assumed-factors"  # which the page says at its head
 _Result = TypeVar("_Result")
+
+
+Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class InfluenceOptions:
     """Options: ``limits`` are constraints on settings; ``effects``: (operation, metric) → the tests of the page's
-    summary. ``besides``: varying settings outside the terms."""
+    summary. ``source``: DATA, whose responses the ``query`` ranks; by default the rows of the page by its settings."""
 
     level: float
     limits: SettingConstraints = field(default_factory=SettingConstraints)
-    effects: Mapping[tuple[str, str], ResponseEffects] = field(default_factory=dict)
-    besides: Sequence[str] = ()
+    effects: Mapping[Key, ResponseEffects] = field(default_factory=dict)
+    source: Source | None = None
+    query: ResponseQuery = ResponseQuery()
 
 
 @dataclass(frozen=True)
 class _InfluenceRequest:
-    """A response, a column of the table, and its title."""
+    """A response, a column of the table, and its title. ``key``: its operation and metric in DATA."""
 
     title: str
     table: Table
     response: str
     better: Better
     effects: ResponseEffects | None
-    kind: str  # as a query names it
+    key: Key
+
+
+@dataclass(frozen=True)
+class _RankedFactors:
+    """A ranking of the command `rank`, and the verdict on each factor."""
+
+    ranking: Ranking
+    verdicts: Mapping[str, Verdict]
 
 
 def build_table_influences(
@@ -77,7 +88,7 @@ def build_table_influences(
             column.name,
             build_metric(column.label, column.unit).better,
             options.effects.get(("", column.name)),
-            name_kind("", column.name),
+            ("", column.name),
         )
         for column in map(table.column, responses)
     ]
@@ -96,7 +107,7 @@ def build_store_influences(
             title,
             build_metric(key[1], unit).better,
             options.effects.get(key),
-            name_kind(*key),
+            key,
         )
         for key, (title, unit) in titles.items()
         if key in rows
@@ -109,14 +120,17 @@ def _build_section(
 ) -> Section[content.Influence]:
     if refusal := describe_too_different([request.effects for request in requests if request.effects]):
         return Section((), tuple(refusal))
-    items, missing, varied = [], [], list(_select_varied(requests, settings))
+    items, varied = [], list(_select_varied(requests, settings))
+    missing: list[str] = []
+    analysed = [(request, names) for request, names in varied[:MOST_RESPONSES] if len(request.table) <= MOST_ROWS]
+    rankings = _rank_responses([request for request, _ in analysed], settings, options, missing)
     for request, names in varied[:MOST_RESPONSES]:
         if len(request.table) > MOST_ROWS:
             template = "{response}: {n_rows:,} rows are more than a page analyses; iosonde rank and iosonde fit do."
             missing.append(Message("too-many-rows", template, response=request.title, n_rows=len(request.table)))
             continue
         try:
-            items.append(_build_influence(request, names, options))
+            items.append(_build_influence(request, names, options, rankings.get(request.key)))
         except IosondeError as error:
             missing.append(describe_missing_part(request.title, error))
     if len(varied) > MOST_RESPONSES:
@@ -124,6 +138,36 @@ def _build_section(
         template = "The page analyses the first {most} responses; iosonde rank analyses all, also {responses}."
         missing.append(Message("too-many-responses", template, most=MOST_RESPONSES, responses=others))
     return Section(tuple(items), tuple(missing))
+
+
+def _rank_responses(
+    requests: Sequence[_InfluenceRequest], settings: Sequence[str], options: InfluenceOptions, missing: list[str]
+) -> dict[Key, _RankedFactors]:
+    """Rank the factors of these responses by the command `rank`, so that a page has no other ranking."""
+    titles: dict[str, Key] = {}
+    keys = {request.key for request in requests}
+
+    def is_requested(response: Response) -> bool:
+        key = (response.operation, response.metric.name) if response.operation else ("", response.title)
+        if key in keys:
+            titles[response.title] = key
+        return key in keys
+
+    if not requests:
+        return {}
+    source, query = options.source, options.query
+    if source is None:
+        source = open_data(requests[0].table)
+        query = ResponseQuery(tuple(request.response for request in requests), tuple(settings), level=options.level)
+    how = Ranked(with_shapley=False, is_requested=is_requested)
+    answer = _run_or_report(lambda: rank(represent_trials(source, query), query, how), "No ranking", missing)
+    if answer is None:
+        return {}
+    missing += answer.exclusions
+    return {
+        titles[ranking.response]: _RankedFactors(ranking, answer.verdicts_of(place))
+        for place, ranking in enumerate(answer.rankings)
+    }
 
 
 def _select_varied(
@@ -137,18 +181,15 @@ def _select_varied(
             yield replace(request, table=valid_rows), list(names)
 
 
-def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+def _build_influence(
+    request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions, ranked: _RankedFactors | None
+) -> content.Influence:
     level = options.level
     data = build_examples(request.table, request.response, names)
     missing: list[str] = []
     violation, notes = options.limits.over(data)
     missing += map(warning_to_sentence, notes)
-    tested = _select_tested_effects(request.effects, data, level)
-    ranking = _run_or_report(
-        lambda: _rank_factors(request, data, tested, _collect_covariates(request, names, options)),
-        "No ranking",
-        missing,
-    )
+    ranking = None if ranked is None else _quote_ranking(ranked.ranking)
     n_before = len(data.warnings)
     data = drop_following_factors(data)  # as `fit` does
     missing += map(warning_to_sentence, data.warnings[n_before:])
@@ -157,28 +198,28 @@ def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: 
     )
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
+    what_if = content.find_what_ifs(data, choice.model, request.better, level, violation)
     return content.Influence(
         request.title,
         data.unit,
         ranking,
         _judge_model(data, choice, level),
         _build_tree(data, choice),
-        content.find_what_ifs(data, choice.model, request.better, level, violation),
+        _add_standings(what_if, {} if ranked is None else ranked.verdicts),
         tuple(missing),
     )
 
 
-def _select_tested_effects(effects: ResponseEffects | None, data: Examples, level: float) -> ResponseEffects | None:
-    """Return the effects of the summary; None if it lacks a factor, or joins numbers that only name the same settings,
-    as in a hypercube."""
-    names = {feature.name for feature in data.features}
-    if effects is None or not names <= set(effects.factors):
-        return None
-    blocks = [
-        [names & set(effect.factors) for effect in response.effects if not effect.is_joint]
-        for response in (effects, estimate_effects_by_level(data, level))
-    ]
-    return effects if all(any(block <= other for other in blocks[1]) for block in blocks[0]) else None
+def _add_standings(what_if: content.WhatIfs | None, verdicts: Mapping[str, Verdict]) -> content.WhatIfs | None:
+    """Add to each change the standing of its factor, unless its effect is significant."""
+    open_ = {
+        name: name_standing(verdict)
+        for name, verdict in verdicts.items()
+        if verdict.state is not VerdictState.DIFFERENT
+    }
+    if what_if is None or not open_:
+        return what_if
+    return replace(what_if, rows=tuple(replace(row, standing=open_.get(row.factor, "")) for row in what_if.rows))
 
 
 def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -> _Result | None:
@@ -189,38 +230,16 @@ def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -
         return None
 
 
-def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> Besides:
-    others = [name for name in options.besides if name not in names]
-    return adjust_rows_for_columns(
-        request.table, request.response, list_level_terms(request.table, names), others, options.level
-    )
-
-
-def _rank_factors(
-    request: _InfluenceRequest, data: Examples, effects: ResponseEffects | None, besides: Besides
-) -> content.ResponseRanking:
-    ranking = add_other_columns(rank_factors(data, besides.level, effects=effects, with_shapley=False), besides)
-    ranking = replace(ranking, warnings=(*_describe_logarithms(request, data, besides.level), *ranking.warnings))
+def _quote_ranking(ranking: Ranking) -> content.ResponseRanking:
     head = f"{ranking.n} trials of {ranking.n_cells} settings."
     if ranking.noise is not None and ranking.noise.value is not None:
         head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
     shares = tuple(
-        content.FactorShare(
-            factor.name,
-            factor.effects.tried if factor.effects else "",
-            factor.share,
-        )
+        content.FactorShare(factor.name, factor.effects.tried if factor.effects else "", factor.share)
         for factor in ranking.factors
     )
-    return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
-
-
-def _describe_logarithms(request: _InfluenceRequest, data: Examples, level: float) -> list[str]:
-    """Return the shares of the variation of logarithms, as `rank` has them, of settings that span decades."""
-    if not do_settings_span_decades([data.y[data.cells == cell] for cell in np.unique(data.cells)]):
-        return []
-    (effects,) = correct_effects([estimate_effects_by_level(replace(data, y=np.log(data.y)), level, math.e)])
-    return [describe_log_shares(effects, request.kind)]
+    warnings = tuple(text for text in ranking.warnings if not (isinstance(text, Message) and text.code == _ASSUMED))
+    return content.ResponseRanking(head, ranking.sentence, warnings, shares)
 
 
 def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:

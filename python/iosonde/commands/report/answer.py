@@ -92,7 +92,7 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     table, responses, by, chosen = _select_rows_and_columns(source, options)
 
     list_others = partial(_list_other_cells, source, options.cells, chosen) if chosen else None
-    page = build_table_page(table, replace(options, response=tuple(responses), by=by), list_others)
+    page = build_table_page(table, replace(options, response=tuple(responses), by=by), list_others, source)
     advice = (
         build_table_advice(table, responses, by, options.choosing, options.level) if options.choosing else page.advice
     )

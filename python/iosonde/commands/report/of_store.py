@@ -105,7 +105,11 @@ def build_store_page(source: Source, chosen: Chosen, options: ReportQuery) -> Pa
             list_term_columns(on, trials) if on else _list_scattered(source, trials, overview.by),
             titles,
             InfluenceOptions(
-                level, SettingConstraints(options.constraints, source), overview.effects, overview.by if on else ()
+                level,
+                SettingConstraints(options.constraints, source),
+                overview.effects,
+                source,
+                replace(query, on=tuple(list_term_columns(on, trials)) if on else ()),
             ),
         ),
         bound=bounding.section(),

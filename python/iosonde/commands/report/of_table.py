@@ -24,6 +24,7 @@ from iosonde.core.version import __version__
 from iosonde.core.words import format_count
 from iosonde.data.repeats import describe_repeats
 from iosonde.data.roles import guess_roles
+from iosonde.data.source import Source
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
@@ -48,10 +49,11 @@ def build_table_page(
     table: Table,
     options: ReportQuery,
     list_other_cells: Callable[[Sequence[str]], Sequence[TrialCell]] | None = None,
+    source: Source | None = None,
 ) -> Page:
     """Build the page of the responses and cells of ``options``; roles that are not given are guessed as ``check`` does.
     ``list_other_cells`` returns those of the other responses of the family of tests, by default the headlines of the
-    table. Raises InputError, DataError."""
+    table. ``source``: DATA of the ``table``. Raises InputError, DataError."""
     path, responses, by, on, level = options.data, options.response, options.by, options.on, options.level
     grouped = by if by is not None else list_term_columns(on, table) if on else None
     roles = guess_roles(table, responses, grouped)
@@ -97,7 +99,13 @@ def build_table_page(
             rows,
             roles.responses,
             roles.settings,
-            InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
+            InfluenceOptions(
+                level,
+                SettingConstraints(options.constraints),
+                survey.effects,
+                source,
+                replace(options.cells, on=tuple(grouped or ())),
+            ),
         ),
         verdicts=survey.verdicts,
         interactions=map_interactions(survey),

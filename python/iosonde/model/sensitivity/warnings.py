@@ -12,6 +12,7 @@ from iosonde.stats.regression.effect_types import (
     FactorEffect,
     describe_blocks,
     describe_dependent_effects,
+    describe_interaction,
     describe_minor_effects,
     describe_nesting,
     describe_too_different,
@@ -59,6 +60,7 @@ def describe_ranking(ranking: Ranking, taken: Collection[str] = ()) -> str:
     texts = [f"{name} ({numbers[name]})" if name in numbers else name for name in dependent]
     parts += [f"not significant alone, but in interaction: {join_names(texts)}"] if texts else []
     blocks = [effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)]
+    parts += describe_interaction(ranking.effects)
     parts += describe_blocks(blocks)
     parts += [f"together {effect.name} explain {effect.text} of the variation" for effect in blocks if effect.is_joint]
     parts += describe_unclaimed_effects(ranking.effects)
@@ -127,6 +129,8 @@ def _describe_no_effect(ranking: Ranking) -> str:
         return f"No factor's effect on {ranking.response} is distinguishable from differences between bring-ups."
     against = "" if effects.repeated or not ranking.by_levels else " against the residual of the main effects"
     text = f"No factor's effect on {ranking.response} is significant{against} at level {ranking.level:g}"
+    if interaction := "; ".join(describe_interaction(effects)):
+        return f"{text} alone: {interaction}."
     return f"{text}: repeat the settings, or vary the factors further."
 
 
@@ -217,13 +221,14 @@ def collect_warnings(
 
 
 def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
+    has_noise = any(effect.explained.low is not None for effect in ranking.effects.effects)
     if not design.df_repeats and (ranking.interactions or ranking.effects.interaction > 0):
         yield Message(
             "no-repeats",
             "no setting was repeated: ST includes the noise, and interactions of more factors than those named are"
             " taken for noise; repeat the settings to separate them",
         )
-    elif not ranking.intervals:
+    elif not ranking.intervals and not (has_noise and not design.df_repeats):
         yield Message(
             "no-replication",
             ("too little data" if ranking.noise_from else "no data")
@@ -234,11 +239,12 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
                 "lack-of-fit-noise", "p is against the residual of the main effects, which includes interactions"
             )
     elif not design.df_repeats:
-        st = "ST includes the noise, and " if design.kind == FACTORIAL else ""
-        rest = "noise is the residual of the main effects, and " if design.kind in (FRACTION, SCATTERED) else ""
+        is_residual = design.kind in (FRACTION, SCATTERED) or not ranking.intervals
+        residual = "noise is the residual of the main effects, and " if is_residual else ""
+        st = "ST includes the noise, and " if design.kind == FACTORIAL and ranking.intervals else ""
         yield Message(
             "no-repeats",
-            "no setting was repeated: " + rest + st + "interactions are confounded with noise; repeat the settings to "
+            f"no setting was repeated: {residual}{st}interactions are confounded with noise; repeat the settings to "
             "separate them",
         )
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:

@@ -457,19 +457,21 @@ def describe_minor_effects(effects: ResponseEffects) -> list[str]:
 
 
 def describe_interaction(effects: ResponseEffects) -> Iterator[str]:
-    """Yield what belongs to the interaction, if it is more than all but the largest effect, and no joint effect says
-    so."""
+    """Yield what belongs to interactions, if it is no small share and no joint effect says so: the significant pairs,
+    each with its own share; if these are not most of it, the factors that take part in the rest, too."""
     if any(effect.is_joint for effect in effects.significant):
         return
-    if effects.interaction >= max(MINOR_SHARE, sum(effect.share for effect in effects.significant[1:])):
-        share = f"{format_percent(effects.interaction)} is interaction"
-        names = list(effects.interacting or effects.factors)
-        if len(names) == 2:
-            yield f"{share}: the effect of {names[0]} depends on {names[1]}"
-        elif sum(pair.share for pair in effects.interactions) >= MOST_OF_INTERACTION * effects.interaction:
-            yield f"{share}: {join_interactions(effects.interactions)}"
-        else:
-            yield f"{share}: the effect of one of {join_names(names)} depends on the others"
+    pairs, names = effects.interactions, list(effects.interacting or effects.factors)
+    paired = sum(pair.share for pair in pairs)
+    if pairs and paired >= max(MINOR_SHARE, MOST_OF_INTERACTION * effects.interaction):
+        is_single = len(pairs) == 1
+        sides = names if len(names) == 2 else [pairs[0].first, pairs[0].second]
+        which = f"the effect of {sides[0]} depends on {sides[1]}" if is_single else join_interactions(pairs)
+        yield f"{format_percent(paired)} is interaction: {which}"
+    elif effects.interaction >= MINOR_SHARE:
+        which = " depends on ".join(names) if len(names) == 2 else f"one of {join_names(names)} depends on the others"
+        part = f", with {join_interactions(pairs)}" if pairs else ""
+        yield f"{format_percent(effects.interaction)} is interaction{part}: the effect of {which}"
 
 
 def list_larger_interaction(effects: ResponseEffects) -> list[str]:
