@@ -169,13 +169,13 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
 
 
 def _format_ratio(ranking: Ranking, effect: FactorEffect) -> str:
-    """Return the ratio of two levels, and which they are: ``×1.15, 1.11–1.19, ext4 ÷ xfs``; '' of any other effect."""
+    """Return the ratio of two levels, and from which to which: ``×1.15, 1.11–1.19, xfs → ext4``; '' of any other effect."""
     text = effect.ratio_text.replace(" (", ", ").removesuffix(")")
     levels = [factor.effects for factor in ranking.factors if factor.name == effect.name and factor.effects]
     if not text or not levels or len(levels[0].levels) != 2:
         return text
     low, high = levels[0].extremes
-    return f"{text}, {high.name} ÷ {low.name}"
+    return f"{text}, {low.name} → {high.name}"
 
 
 def _format_share_of_variation(share: Estimate, total: str) -> str:
