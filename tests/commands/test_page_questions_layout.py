@@ -33,4 +33,4 @@ def test_a_long_answer_stands_behind_what_it_says(tmp_path):
 def test_a_short_answer_is_open_and_a_summary_says_its_sentence_first(tmp_path):
     answer = summary(table(tmp_path, 2), ResponseQuery(("y",)), ("op", "side"))
     html = section(AnsweredQuestion("How much?", SUMMARY, "iosonde summary", answer))
-    assert "<summary>" not in html and html.index("y: best ") < html.index("<pre")
+    assert "<summary>" not in html and html.index("y: highest ") < html.index("<pre")

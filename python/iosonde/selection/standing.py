@@ -152,7 +152,7 @@ def _find_leader(values: Array, n: Array, rule: RaceRule) -> int:
 
 def _orient(values: Array, rule: RaceRule) -> Array:
     """Return the values with their sign such that higher is better."""
-    return values if rule.better is Better.HIGHER else -values
+    return -values if rule.better is Better.LOWER else values
 
 
 def _compute_delta(values: Array, leader: int, rule: RaceRule) -> float:
@@ -179,7 +179,7 @@ class _Shortfalls:
 
     def __init__(self, rivals: Array, chosen: Array, delta: float, rule: RaceRule) -> None:
         self._rivals, self._chosen, self._first_stage = rivals, chosen, rule.first_stage
-        self._sign = 1 if rule.better is Better.HIGHER else -1
+        self._sign = -1 if rule.better is Better.LOWER else 1
         self._slopes = [slope * delta for slope in _SLOPES]
         differences = (1 - self._sign * rule.margin) * rivals - chosen
         self._is_pair = ~np.isnan(differences)

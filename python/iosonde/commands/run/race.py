@@ -11,7 +11,7 @@ from iosonde.answers.answer import Answer, build_level_columns
 from iosonde.commands.compare.run_rows import iterate_run_rows
 from iosonde.core import decision
 from iosonde.core.message import Message
-from iosonde.core.types import Estimate, Experiment
+from iosonde.core.types import Better, Estimate, Experiment
 from iosonde.data.source import Source
 from iosonde.page.tables import DataTable, iterate_ends
 from iosonde.selection.plan import build_race_plan
@@ -45,7 +45,7 @@ class RaceAnswer(Answer):
         """The settings: the leader first, then by their ratio to it; those without trials last."""
         state = self.state
         ratios = {place: state.compute_ratio(place) for place in range(len(state.settings))}
-        sign = -1 if state.rule.better == "higher" else 1
+        sign = 1 if state.rule.better is Better.LOWER else -1
         return sorted(ratios, key=lambda place: (ratios[place] is None, sign * (ratios[place] or 0)))
 
     def estimate_setting(self, place: int) -> Estimate | None:
@@ -136,7 +136,15 @@ def judge_stored_race(source: Source, experiment: Experiment) -> RaceAnswer | No
     for factors, rows in iterate_run_rows(source, experiment) if len(source.table) else ():
         race.add(factors, rows)
     units = {factor.name: factor.unit for factor in experiment.factors}
-    return RaceAnswer(race.judge(), experiment.id, units, tuple(_list_warnings(source, experiment)))
+    state = race.judge()
+    warnings = (*_warn_direction(state), *_list_warnings(source, experiment))
+    return RaceAnswer(state, experiment.id, units, warnings)
+
+
+def _warn_direction(state: RaceState) -> Iterator[str]:
+    if state.name and state.rule.better is Better.UNKNOWN:
+        template = "a higher {metric} is taken for better, as nothing says which is"
+        yield Message("unknown-direction", template, metric=format_race_metric(state))
 
 
 def _list_warnings(source: Source, experiment: Experiment) -> Iterator[str]:
