@@ -12,12 +12,12 @@ from itertools import pairwise
 from .labels import UNKNOWN, Label, select_lines
 
 _MIN_SHARE = 0.6  # of the lines
-_MIN_LINES = 2  # of a single line everything would be its head
 _MAX_CHARACTERS = 160
 _MAX_HEADS = 16
 # A number (the first one with the blanks that align it), or any character.
 _TOKEN = re.compile(r"^ *\d+|\d+|.")
 _BLANKS = " \t"
+_MARK = re.compile(r"[^\w\s]")  # the words of a single line may be its own
 _DOCUMENT = ("{", '"')  # JSON, which is read by itself
 _OPENING = "[(<"
 _COLUMN_ENDS = ",;"
@@ -26,12 +26,11 @@ _COLUMN_ENDS = ",;"
 def find_common_heads(sample: str) -> list[Label]:
     """Return the candidates, the shortest first: each ends with marks or blanks."""
     lines = select_lines(sample)
-    if len(lines) < _MIN_LINES:
-        return []
     tokens, share = _find_common_tokens(lines)
     patterns = [r"\d+" if token == "0" else re.escape(token) for token in tokens]
     aligned = " *" if tokens[:1] == ["0"] else ""
-    cores = [aligned + "".join(patterns[:end]) for end in _list_ends(tokens)]
+    ends = [end for end in _list_ends(tokens) if len(lines) > 1 or any(map(_MARK.match, tokens[:end]))]
+    cores = [aligned + "".join(patterns[:end]) for end in ends]
     return [_build_head(core, lines, share) for core in cores[:_MAX_HEADS]]
 
 
