@@ -169,7 +169,7 @@ def _format_numbers(ranking: Ranking) -> dict[str, str]:
 
 
 def _format_ratio(ranking: Ranking, effect: FactorEffect) -> str:
-    """Return the ratio of two levels, and from which to which: ``×1.15, 1.11–1.19, xfs → ext4``; '' of any other effect."""
+    """Return the ratio of two levels, from which to which: ``×1.15, 1.11–1.19, xfs → ext4``; '' of any other effect."""
     text = effect.ratio_text.replace(" (", ", ").removesuffix(")")
     levels = [factor.effects for factor in ranking.factors if factor.name == effect.name and factor.effects]
     if not text or not levels or len(levels[0].levels) != 2:
