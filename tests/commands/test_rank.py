@@ -39,6 +39,12 @@ def content(*words: str) -> dict:
     return json.loads(said(*words, "--json"))
 
 
+def test_an_interaction_is_refused_as_none_of_its_columns(runs):
+    names = list(rows())[0].split(",")[:2]
+    with raises("interaction-as-column", column="*".join(names)):
+        iosonde.rank(runs, on=["*".join(names)])
+
+
 def test_the_text_is_narrow_and_ends_with_the_ranking(runs):
     text = said(runs, "--fixed", "network")
     assert max(map(len, text.splitlines())) < 80

@@ -98,6 +98,15 @@ def test_a_column_is_found_by_name_or_by_a_label_of_its_own():
     assert "size (KiB)" in caught.value.hint
 
 
+@pytest.mark.parametrize("name", ["fs*size (B)", "fs : time"])
+def test_an_interaction_is_no_column_and_names_the_commands_for_it(name):
+    with raises("interaction-as-column", DataError, column=name, location="t.csv: ") as caught:
+        TABLE.column(name)
+    assert {"anova", "regress"} <= set(caught.value.hint.replace(";", "").split())
+    with raises("unknown-column", DataError, column="fs*zzz"):
+        TABLE.column("fs*zzz")
+
+
 def test_a_column_that_is_the_same_in_all_rows_is_refused_with_its_value():
     with raises("constant-column", DataError, column="commit", value="abc") as caught:
         TABLE.column("commit")

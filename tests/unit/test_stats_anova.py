@@ -17,7 +17,7 @@ from csv_table import table_from
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, build_table
 from iosonde.stats.regression.anova import compute_anova
-from messages import raises
+from messages import codes, raises
 
 CP = str(Path(__file__).parents[1] / "golden" / "data" / "cp_raw.csv")
 
@@ -78,6 +78,58 @@ def test_a_block_takes_its_effect_out():
     made = compute_anova(data, "y", ["version"], 0.95, block="day")
     assert [(s.name, s.block) for s in made.sources] == [("day", True), ("version", False)]
     assert made.sources[1].p < 1e-4
+
+
+def covariate_frame(seed: int = 6) -> pd.DataFrame:
+    """Return 150 rows of unequal cells: xfs is faster and measured at fuller disks, which cost 1.5 a point."""
+    rng = np.random.default_rng(seed)
+    fs, clients = rng.choice(["ext4", "xfs", "btrfs"], 150, p=[0.5, 0.3, 0.2]), rng.choice([1, 2, 4, 8], 150)
+    fill = np.round(rng.normal(40, 12, 150) + 18 * (fs == "xfs"), 1)
+    mb_s = 280 + 30 * (fs == "xfs") + 20 * np.log2(clients) - 1.5 * fill + rng.normal(0, 12, 150)
+    return pd.DataFrame({"fs": fs, "clients": clients.astype(float), "fill": fill, "mb_s": mb_s})
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3])
+@pytest.mark.parametrize("offset", [0.0, 1.7e9])
+def test_a_number_that_hardly_repeats_is_a_straight_line(kind, offset):
+    data = covariate_frame()
+    coded = "C(fs, Sum) + C(clients, Sum) + fill"
+    other = anova_lm(formula_ols(f"mb_s ~ {coded}", data).fit(), typ=kind).drop("Intercept", errors="ignore")
+    made = compute_anova(
+        table(data.assign(fill=data.fill + offset)), "mb_s", ["fs", "clients", "fill"], 0.95, kind=kind
+    )
+    assert [source.df for source in made.sources] == [2, 3, 1]
+    assert [source.ss for source in made.sources] == pytest.approx(other["sum_sq"].tolist()[:3])
+    assert [source.p for source in made.sources] == pytest.approx(other["PR(>F)"].tolist()[:3])
+    assert all(source.explained.low < source.share < source.explained.high for source in made.sources)
+    assert codes(made.warnings)[:2] == ["linear-terms", "unbalanced-cells"]
+
+
+def test_a_contrast_is_at_the_mean_of_straight_lines():
+    data = covariate_frame()
+    fit = formula_ols("mb_s ~ C(fs) + C(clients) + fill", data).fit()
+    (contrast,) = compute_anova(
+        table(data), "mb_s", ["fs", "clients", "fill"], 0.95, contrasts=["fs: xfs - btrfs"]
+    ).contrasts
+    assert contrast.estimate.value == pytest.approx(fit.params["C(fs)[T.xfs]"])
+
+
+def test_a_block_is_levels_even_if_they_hardly_repeat():
+    data = covariate_frame().assign(day=np.arange(150) // 2 * 1.0)
+    data.loc[:40, "day"] = 200.0 + np.arange(41)
+    made = compute_anova(table(data), "mb_s", ["fs", "clients"], 0.95, block="day")
+    assert made.sources[0].df > 1 and "linear-terms" not in codes(made.warnings)
+
+
+def test_shares_of_a_balanced_fraction_add_up():
+    signs = np.array(np.meshgrid(*[[-1, 1]] * 4, indexing="ij")).reshape(4, -1)
+    rows = dict(zip("ABCDE", [*signs.tolist(), signs.prod(axis=0).tolist()], strict=True))
+    y = 50 + 8 * signs[0] + 7 * signs[1] * signs[2] + np.random.default_rng(9).normal(0, 0.6, 16)
+    made = compute_anova(build_table({**rows, "y": y.tolist()}), "y", list("ABCDE"), 0.95)
+    assert sum(source.ss for source in made.sources) + made.ss_residual == pytest.approx(made.ss_total)
+    assert codes(made.warnings) == ["empty-cells"]
+    some = build_table({name: values[:-1] for name, values in {**rows, "y": y.tolist()}.items()})
+    assert codes(compute_anova(some, "y", list("ABCDE"), 0.95).warnings) == ["unbalanced-cells", "empty-cells"]
 
 
 def test_missing_combinations_are_said_and_still_analysed():

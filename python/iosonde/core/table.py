@@ -7,6 +7,7 @@ that an error can name file, line and column.
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -175,6 +176,16 @@ class Table:
                 location=self._format_prefix(),
                 column=name,
                 value=self.alike[name],
+            )
+        parts = [part.strip() for part in re.split(r"[*:]", name)]
+        if len(parts) > 1 and all(map(self.has_column, parts)):
+            raise DataError(
+                "interaction-as-column",
+                "{location}'{column}' is an interaction, and no column",
+                "name the columns ({parts}) here; iosonde anova and regress take '{column}'",
+                location=self._format_prefix(),
+                column=name,
+                parts=", ".join(parts),
             )
         raise DataError(
             "unknown-column",

@@ -21,7 +21,7 @@ from iosonde.data.source import Source
 from iosonde.stats.assumptions import fails, holds, judge, list_withdrawn_subjects
 from iosonde.stats.estimate.multiple import adjust_by_holm
 from iosonde.stats.regression import strata
-from iosonde.stats.regression.anova import Anova, compute_anova
+from iosonde.stats.regression.anova import Anova, compute_anova, list_linear_columns
 from iosonde.stats.regression.effect_types import (
     CheckedClaim,
     ResponseEffects,
@@ -140,7 +140,7 @@ def anova(
     fit = partial(compute_anova, rows, chosen.title, level=query.level, block=removed, kind=kind, contrasts=contrasts)
     term_columns = list_term_columns(terms, rows) if query.on else chosen.names
     response, terms, table = fit_separable_terms(chosen, terms, fit)
-    has_main_effects = kind == _ADDED_LAST and not extra_columns
+    has_main_effects = kind == _ADDED_LAST and not extra_columns and not list_linear_columns(rows, term_columns)
     effects, other_p_values = (
         (NOT_TESTED, ()) if bring_ups else estimate_main_effects(source, query, response, [*term_columns, *blocks])
     )

@@ -53,8 +53,9 @@ class AnovaOptions(DataOptions):
 def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     """Allocate a response's variation to the factors and interactions that explain it.
 
-    Every factor is categorical. Unbalanced and incomplete designs are allowed; a warning names them. What is set once
-    for several trials is tested against the error between bring-ups (a split plot).
+    Factors are categorical; a number that hardly repeats is a straight line. Unbalanced and incomplete designs are
+    allowed; a warning names them. What is set once for several trials is tested against the error between bring-ups (a
+    split plot).
 
     Returns
     -------

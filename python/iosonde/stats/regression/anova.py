@@ -1,10 +1,10 @@
 """Analysis of variance: factors that explain the variation of a response, in sums of squares, shares, F and p.
 
-Every factor is categorical. Sums of squares are of type II (each term after all terms that do not contain it; Langsrud,
-Statistics and Computing 13, 2003). In a balanced design they are the classic ones (Jain 1991, ch. 18, 20-22); in an
-unbalanced one they test main effects without assuming that interactions are absent. Type I (sequential) and type III
-(each after all others, levels coded as deviations from their mean; Yates 1934, Herr, The American Statistician 40,
-1986) on request.
+Every factor is categorical, but a number that hardly repeats is a straight line. Sums of squares are of type II (each
+term after all terms that do not contain it; Langsrud, Statistics and Computing 13, 2003). In a balanced design they are
+the classic ones (Jain 1991, ch. 18, 20-22); in an unbalanced one they test main effects without assuming that
+interactions are absent. Type I (sequential) and type III (each after all others, levels coded as deviations from their
+mean; Yates 1934, Herr, The American Statistician 40, 1986) on request.
 
 If trials share a bring-up (a split plot), each term is tested against the error of its stratum: see ``strata``.
 """
@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.arrays import Array, Indices
+from iosonde.core.column_values import is_mostly_distinct
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate, Finding
+from iosonde.core.words import join_names
 
 from .. import checks
 from ..checks import s119_one_bring_up as s119
@@ -34,11 +36,14 @@ from . import ols, strata
 from .assumptions import Assumptions, check_assumptions
 from .contrasts import CellMeans, Contrast, build_independent_judge, estimate_contrast
 from .formula import Term, TermFactor
+from .held import MOST_LEVELS
 from .rounding import NO_ERROR, describe_equal_rows, zero_if_rounding
 from .shared_errors import SharedErrors, build_shared_errors, list_levels_by_row, list_unequal_warnings
 from .strata import Stratum
 from .types import FitSubject
 from .weighted import Block, GroupWeight, measure_weighted_noise, weight_by_noise
+
+_ROUNDING = 1e-9  # of sums of squares
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,6 @@ def compute_anova(
         )
     query = _read_query(table, response, on, block, (level, kind))
     data, pure = _group_into_cells(query.taken, query.y, list(query.factors))
-    balanced, warnings = _check_balance(data, query.factors, kind)
     weights: tuple[GroupWeight, ...] = ()
     if query.weighted:
         data, weights = weight_by_noise(data, pure, query.terms, query.block)
@@ -181,11 +185,8 @@ def compute_anova(
         if shared is None
         else _test_by_strata(query, data, residual.total, shared, contrasts)
     )
-    assumptions, findings = (
-        (None, [])
-        if weights
-        else _check_assumptions(table, response, query.terms, query.factors, shared, query.rows, level)
-    )
+    balanced, warnings = _check_balance(data, query)
+    assumptions, findings = (None, []) if weights else _check_assumptions(table, response, query, shared)
     return Anova(
         response,
         level,
@@ -199,7 +200,7 @@ def compute_anova(
         judged.contrasts,
         assumptions,
         (*judged.findings, *findings),
-        (*query.describe_missing(len(table)), *warnings, *judged.warnings),
+        (*query.describe_missing(len(table)), *query.describe_lines(), *warnings, *judged.warnings),
         judged.strata,
         weights,
     )
@@ -241,6 +242,13 @@ class _Query:
             else []
         )
 
+    def describe_lines(self) -> list[str]:
+        """Return the remark on the factors that are straight lines."""
+        names = [name for name, factor in self.factors.items() if factor.levels is None]
+        verb = "is" if len(names) == 1 else "are each"
+        template = "{columns} {verb} a straight line (1 df): hardly any value occurs twice"
+        return [Message("linear-terms", template, columns=join_names(names), verb=verb)] if names else []
+
 
 @dataclass(frozen=True)
 class _Judged:
@@ -258,7 +266,10 @@ def _read_query(
     """Build the query from the rows with all values. ``how``: level and kind. Raises InputError, DataError."""
     block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     names = _parse_terms(on, block, table)
-    factors = {name: _build_factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
+    columns = list(dict.fromkeys(part for term in names for part in term))
+    title = table.column(block or "").name if block or weighted else ""
+    lines = list_linear_columns(table, [name for name in columns if name != title])
+    factors = {name: TermFactor(name) if name in lines else _build_factor(table, name) for name in columns}
     if table.column(response).name in factors:
         raise InputError(
             "response-as-factor",
@@ -282,13 +293,33 @@ def _read_query(
     return _Query(
         *how,
         rows,
-        table.take(rows),
+        _standardise(table.take(rows), lines),
         y[rows],
         factors,
         [Term(tuple(factors[part] for part in term)) for term in names],
-        table.column(block or "").name if block or weighted else "",
+        title,
         weighted,
     )
+
+
+def list_linear_columns(table: Table, names: Sequence[str]) -> list[str]:
+    """Return those of the columns that are straight lines, not levels: numbers that hardly repeat."""
+    columns = [table.column(name) for name in names]
+    return [
+        column.name
+        for column in columns
+        if column.numeric and len(column.codes()[1]) > MOST_LEVELS and is_mostly_distinct(column)
+    ]
+
+
+def _standardise(table: Table, names: Sequence[str]) -> Table:
+    """Return the table with these columns in standard deviations from their mean: large numbers that differ little
+    would be lost to rounding."""
+    columns = dict(table.columns)
+    for name in names:
+        values = table.numbers(name)
+        columns[name] = replace(columns[name], values=(values - values.mean()) / (values.std() or 1.0))
+    return replace(table, columns=columns)
 
 
 def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
@@ -447,28 +478,37 @@ def _compute_information(data: CellMeans, terms: Sequence[Term], place: int, kin
     return np.maximum(0.0, with_it - without)
 
 
-def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
-    """Return whether every cell has the same number of trials, and warnings if not."""
-    cells = math.prod(len(factor.levels or ()) for factor in factors.values())
-    if len(data.counts) == cells and np.ptp(data.counts) == 0:
+def _check_balance(data: CellMeans, query: _Query) -> tuple[bool, list[str]]:
+    """Return whether every cell has the same number of trials, and warnings if the type of the sums matters."""
+    levels = {name: factor.levels for name, factor in query.factors.items() if factor.levels is not None}
+    n_cells = math.prod(map(len, levels.values()))
+    n_measured = len(set(zip(*(data.values[name].tolist() for name in levels), strict=True))) if levels else 1
+    if len(data.counts) == n_cells and np.ptp(data.counts) == 0:
         return True, []
-    warnings: list[str] = [
-        Message(
-            "unbalanced-cells",
-            "unbalanced cells: sums of squares of type {type}, shares do not add up to 1",
-            type="I" * kind,
+    warnings: list[str] = []
+    if not _is_orthogonal(data, query.terms):
+        template = "unbalanced cells: sums of squares of type {type}, shares " + (
+            "depend on the order of the terms" if query.kind == 1 else "do not add up to 1"
         )
-    ]
-    if len(data.counts) < cells:
+        warnings.append(Message("unbalanced-cells", template, type="I" * query.kind))
+    if n_measured < n_cells:
         absent = Message(
             "empty-cells",
             "{n_missing} of {n_cells} combinations of levels were never measured"
-            + (": sums of type III depend on which" if kind == 3 else ""),
-            n_missing=cells - len(data.counts),
-            n_cells=cells,
+            + (": sums of type III depend on which" if query.kind == 3 else ""),
+            n_missing=n_cells - n_measured,
+            n_cells=n_cells,
         )
         warnings.append(absent)
     return False, warnings
+
+
+def _is_orthogonal(data: CellMeans, terms: Sequence[Term]) -> bool:
+    """Return whether each term explains the same alone as beyond the others, as in a balanced fraction of all
+    cells."""
+    total, all_terms = data.explained([])[0], data.explained(terms)[0]
+    added = sum(_compute_added_ss(data, terms, place, 2)[0] for place in range(len(terms)))
+    return math.isclose(added, total - all_terms, rel_tol=_ROUNDING, abs_tol=_ROUNDING * total)
 
 
 def _build_source(
@@ -559,17 +599,12 @@ def _group_into_cells(table: Table, y: Array, names: list[str]) -> tuple[CellMea
 
 
 def _check_assumptions(
-    table: Table,
-    response: str,
-    terms: list[Term],
-    factors: Mapping[str, TermFactor],
-    shared: SharedErrors | None,
-    rows: Indices,
-    level: float,
+    table: Table, response: str, query: _Query, shared: SharedErrors | None
 ) -> tuple[Assumptions | None, list[Finding]]:
     """Check the assumptions on the residuals, within bring-ups if trials share them. Return None for the assumptions if
     combinations are missing, because the matrix then has no full rank."""
-    values = list_levels_by_row(table.take(rows), factors)
+    terms, rows, level = query.terms, query.rows, query.level
+    values = list_levels_by_row(query.taken, query.factors)
     if shared is None:
         columns = [column for term in terms for column in term.columns(values)]
     else:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,12 +64,16 @@ class CellMeans:
         for term in terms:
             products = [np.ones(len(self.counts))]
             for factor in term.factors:
-                cells, levels = self.values[factor.column], factor.levels or ()
-                last = np.array([cell == levels[-1] for cell in cells], dtype=float)
-                own = [np.array([cell == level for cell in cells], dtype=float) - last for level in levels[:-1]]
-                products = [a * b for a in products for b in own]
+                products = [a * b for a in products for b in self._compute_factor_deviations(factor)]
             columns += products
         return np.column_stack(columns)
+
+    def _compute_factor_deviations(self, factor: TermFactor) -> list[Array]:
+        cells, levels = self.values[factor.column], factor.levels
+        if levels is None:
+            return [cells.astype(float)]
+        last = np.array([cell == levels[-1] for cell in cells], dtype=float)
+        return [np.array([cell == level for cell in cells], dtype=float) - last for level in levels[:-1]]
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,9 @@ def estimate_contrast(
 
 
 def _build_mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:
-    """Return the design row of a level, averaged over every combination of the other factors' levels."""
-    others = [factor for factor in factors.values() if factor.column != name]
+    """Return the design row of a level, averaged over every combination of the other factors' levels, at the
+    mean (0) of straight lines."""
+    others = [replace(factor, levels=factor.levels or (0.0,)) for factor in factors.values() if factor.column != name]
     grid = np.meshgrid(*[np.arange(len(factor.levels or ())) for factor in others], indexing="ij")
     size = grid[0].size if others else 1
     values: dict[str, npt.NDArray[np.generic]] = {}
