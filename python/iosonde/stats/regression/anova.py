@@ -165,10 +165,11 @@ def compute_anova(
             kind=kind,
         )
     query = _read_query(table, response, on, block, (level, kind))
-    data, pure = _group_into_cells(query.taken, query.y, list(query.factors))
+    cells, pure = _group_into_cells(query.taken, query.y, list(query.factors))
+    data = cells
     weights: tuple[GroupWeight, ...] = ()
     if query.weighted:
-        data, weights = weight_by_noise(data, pure, query.terms, query.block)
+        data, weights = weight_by_noise(cells, pure, query.terms, query.block)
     residual = _compute_residual(data, query.terms, query.y)
     if weights:
         levels = data.values[query.block].tolist()
@@ -185,7 +186,7 @@ def compute_anova(
         if shared is None
         else _test_by_strata(query, data, residual.total, shared, contrasts)
     )
-    balanced, warnings = _check_balance(data, query)
+    balanced, warnings = _check_balance(cells, query)  # of trials, not of their weights
     assumptions, findings = (None, []) if weights else _check_assumptions(table, response, query, shared)
     return Anova(
         response,
