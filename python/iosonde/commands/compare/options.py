@@ -37,7 +37,7 @@ class CompareOptions(DataOptions):
     group: Text[str | None] = Text("G", "The column that tells A from B; its first level is the base.")
     levels: Levels[NameList] = Levels(
         "[OTHER | A B …]",
-        "The other DATA, or the levels to compare, the base first.",
+        "The other DATA, or the levels to compare, the base first; of several factors `fs=a,replica=3`.",
         (),
         is_argument=True,
         is_repeatable=True,
@@ -143,6 +143,7 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Any]:
 
     from .answer import compare as answer
     from .opening import open_filtered
+    from .selected_sides import select_sides
     from .sides import find_second_data
     from .text import lines
     from .text_markdown import format_markdown
@@ -163,6 +164,8 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Any]:
         source, sides = first.source, replace(sides, other=other.source, notes=(*notes, *more))
     elif first is not None:
         first.check_columns()
+        if (selected := select_sides(first.source, sides.levels)) is not None:
+            source, sides = selected[0], replace(sides, levels=(), other=selected[1], is_one_source=True)
     elif second is not None:
         sides = replace(sides, other=options.open_data(second))
     options.refuse_store_options(*(opened for opened in (source, sides.other) if opened is not None))

@@ -24,7 +24,8 @@ class Sides:
     other factors. ``adjust``: columns within whose combinations sides are compared before pooling; None: every setting
     that varies besides. ``pair``: columns whose equal values pair a trial of A with one of B. ``a``, ``b``: published
     sides. ``margin``: differences below it count as equal. ``gate``: conditions of a problem. ``base_only``: each side
-    is compared with the first only, not with every other. ``notes``: what was noticed when two DATA were opened."""
+    is compared with the first only, not with every other. ``notes``: what was noticed when two DATA were opened.
+    ``is_one_source``: both are selections of one DATA, measured together."""
 
     levels: Sequence[str] = ()
     group: str | None = None
@@ -38,6 +39,7 @@ class Sides:
     gate: Gate | None = None
     base_only: bool = False
     notes: tuple[str, ...] = ()
+    is_one_source: bool = False
 
     @property
     def published(self) -> list[Group]:

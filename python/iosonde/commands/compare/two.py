@@ -132,7 +132,8 @@ def plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -
         (
             *map(Caveat, notes),
             *converted,
-            *_describe_separation(a, b, names),
+            *(() if sides.is_one_source else _describe_separation(a, b, names)),
+            *_describe_shared_runs(a, b),
             *caveats,
             *([Caveat(guess)] if is_guessed else []),
         ),
@@ -283,16 +284,18 @@ def _average_iterations(response: Response) -> Response:
 
 
 def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[Caveat, ...]:
-    """Describe that the two were measured apart, and when, and the runs that they wrongly share."""
+    """Describe that the two were measured apart, and when."""
     spans = [_format_span(source) for source in (a, b)]
     labels = [f"{name} ({span})" if span else name for name, span in zip(names, spans, strict=True)]
     template = "{data_a} and {data_b} were measured apart: whatever else changed in between is in the difference, too"
-    caveats = [Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), doubtful("order"))]
+    return (Caveat(Message("measured-apart", template, data_a=labels[0], data_b=labels[1]), doubtful("order")),)
+
+
+def _describe_shared_runs(a: Source, b: Source) -> tuple[Caveat, ...]:
+    """Describe the runs that the two wrongly share."""
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
-    if same:
-        template = "both hold the same {runs}, which cannot differ"
-        caveats.append(Caveat(Message("shared-runs", template, runs=format_count(len(same), "run"))))
-    return tuple(caveats)
+    template = "both hold the same {runs}, which cannot differ"
+    return (Caveat(Message("shared-runs", template, runs=format_count(len(same), "run"))),) if same else ()
 
 
 def _format_span(source: Source) -> str:

@@ -17,6 +17,7 @@ from iosonde.commands.bound.inputs import SystemDescription, find_own_probe
 from iosonde.commands.bound.inputs import read_inputs as inputs_of
 from iosonde.commands.bound.lab_truth import LabTruths
 from iosonde.commands.compare.answer import Sides, compare
+from iosonde.commands.compare.selected_sides import select_sides
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 from iosonde.commands.plot.layout import PlotRoles
@@ -176,16 +177,22 @@ def _answer_summary(source: Source, query: ResponseQuery, question: DeclaredQues
 
 
 def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    if "levels" in question.words and "group" not in question.words and isinstance(source, StoredSource):
-        source, query = widen_operations(source, query, question.names("levels")), replace(query, response=())
+    levels, group = question.names("levels"), str(question.words.get("group", "")) or None
+    other: Source | None = None
+    if (selected := select_sides(source, levels)) is not None:
+        (source, other), levels = selected, ()
+    elif levels and group is None and isinstance(source, StoredSource):
+        source, query = widen_operations(source, query, levels), replace(query, response=())
     return compare(
         source,
         query,
         Sides(
-            question.names("levels"),
-            str(question.words.get("group", "")) or None,
+            levels,
+            group,
             question.names("by"),
             pair=question.names("pair"),
+            other=other,
+            is_one_source=other is not None,
             adjust=question.names("adjust") or None,
             base_only=bool(question.words.get("base_only")),
         ),
